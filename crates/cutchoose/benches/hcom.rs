@@ -63,10 +63,19 @@ fn turn(session: &mut Session) -> [Duration; 4] {
     to.flush().expect("memory takes everything");
     let (theirs, committed) = timed(|| session.receiver.commit_random(from, STRINGS));
     let theirs = theirs.expect("both are honest");
-    let ((), open) = timed(|| session.committer.open(to, &own).expect("sent"));
+    let ((), open) = timed(|| {
+        let mut opening = session.committer.opening();
+        opening.add_range(&own, 0..STRINGS);
+        opening.finish(to).expect("sent");
+    });
     to.flush().expect("memory takes everything");
-    let (values, opened) = timed(|| session.receiver.open(from, &theirs));
-    assert_eq!(values.expect("both are honest"), own.values());
+    let ((), opened) = timed(|| {
+        let mut opening = session.receiver.opening();
+        for (i, &value) in own.values().iter().enumerate() {
+            opening.add_sum(&theirs, std::iter::once(i), value);
+        }
+        opening.finish(from).expect("both are honest");
+    });
     [commit, committed, open, opened]
 }
 

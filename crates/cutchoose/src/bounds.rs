@@ -90,6 +90,7 @@ impl Float {
         }
     }
 
+    #[cfg(test)]
     fn log2(self) -> f64 {
         (self.m as f64).log2() + self.e as f64
     }
@@ -162,6 +163,7 @@ impl Bounds {
     }
 
     /// Returns log2 of the upper bound, for display.
+    #[cfg(test)]
     pub fn log2(&self) -> f64 {
         self.high.log2()
     }

@@ -117,14 +117,8 @@ impl Chance<'_> {
         self.win_and_unnoticed(t)[0]
     }
 
-    /// Returns log2 of an upper bound on W(t), for display.
-    pub fn log2_all_tries(&mut self, t: u64) -> f64 {
-        let [win, unnoticed] = self.win_and_unnoticed(t).map(|bounds| bounds.log2().exp2());
-        if win == 0.0 { f64::NEG_INFINITY } else { (win / (1.0 - unnoticed + win)).log2() }
-    }
-
     /// Returns bounds on P(t) and on Q(t), for t up to L.
-    fn win_and_unnoticed(&mut self, t: u64) -> [Bounds; 2] {
+    pub fn win_and_unnoticed(&mut self, t: u64) -> [Bounds; 2] {
         if t > self.most() {
             return [Bounds::ZERO; 2];
         }

@@ -43,14 +43,6 @@ impl CheckSet {
         Ok(CheckSet { opened })
     }
 
-    /// Whether object `i` is opened.
-    ///
-    /// # Panics
-    /// If there is no such object.
-    pub fn is_opened(&self, i: usize) -> bool {
-        self.opened.get(i)
-    }
-
     /// Returns the numbers of the opened objects, in ascending order.
     pub fn opened(&self) -> impl Iterator<Item = usize> {
         (0..self.opened.len()).filter(|i| self.opened.get(*i))
@@ -167,7 +159,7 @@ mod tests {
                 bucket.iter().for_each(|i| seen[*i as usize] += 1);
             }
             assert!(seen.iter().all(|seen| *seen == 1));
-            assert!((0..seen.len()).all(|i| set.is_opened(i) != set.kept().any(|k| k == i)));
+            assert!((0..seen.len()).all(|i| set.opened.get(i) != set.kept().any(|k| k == i)));
         }
     }
 

@@ -59,7 +59,7 @@
 //!
 //! # The trade-off
 //! α determines how much is sent, soldered and evaluated, L how much is garbled and committed. For
-//! each α there is a smallest L ([`Game::choices`]); [`Costs`] choose between them
+//! each α there is a smallest L ([`Game::fewest_objects`]); [`Costs`] choose between them
 //! ([`Game::best`]).
 
 use symbolon_transport::{Error, Result};
@@ -222,31 +222,6 @@ impl Game {
         Ok(self.fewest_up_to(bucket, Sizes::MOST))
     }
 
-    /// Returns, for each bucket size, the sizes with the fewest objects, as long as larger buckets
-    /// save objects. Bucket sizes ascend, and numbers of objects descend.
-    ///
-    /// Paper: KNRTT17, App. A, L and α
-    ///
-    /// # Errors
-    /// `InvalidInput` if the buckets need more than [`Sizes::MOST`] objects.
-    pub fn choices(&self) -> Result<Vec<Sizes>> {
-        let mut choices = Vec::new();
-        let mut most = Sizes::MOST;
-        for bucket in 1.. {
-            if bucket * self.buckets >= most {
-                break;
-            }
-            if let Some(sizes) = self.fewest_up_to(bucket, most) {
-                most = sizes.objects - 1;
-                choices.push(sizes);
-            }
-        }
-        if choices.is_empty() {
-            return Err(self.too_many());
-        }
-        Ok(choices)
-    }
-
     /// Returns the cheapest sizes; of equally cheap ones, those with the smallest buckets.
     ///
     /// Paper: KNRTT17, App. A, L and α
@@ -275,50 +250,6 @@ impl Game {
             }
         }
         best.map(|(_, sizes)| sizes).ok_or_else(|| self.too_many())
-    }
-
-    /// Returns log2 of the chance, in this game alone and in a single try, of an adversary that
-    /// makes the number of bad objects that is best for it.
-    ///
-    /// # Errors
-    /// As [`Game::holds`].
-    pub fn log2_chance(&self, bucket: u64, objects: u64) -> Result<f64> {
-        self.check(bucket, objects)?;
-        let mut buckets = self.bad_buckets(bucket);
-        let mut chance = self.chance(&mut buckets, objects);
-        let worst = chance.peak(0);
-        Ok(chance.bounds(worst).log2())
-    }
-
-    /// Returns log2 of the chance, in this game alone and in all tries together, of an adversary
-    /// that makes the number of bad objects that is best for it; for display.
-    ///
-    /// # Errors
-    /// As [`Game::holds`].
-    pub fn log2_chance_of_all_tries(&self, bucket: u64, objects: u64) -> Result<f64> {
-        let last = self.worst(bucket, objects)?;
-        let mut buckets = self.bad_buckets(bucket);
-        let mut chance = self.chance(&mut buckets, objects);
-        let all = (1..=last).map(|bad| chance.log2_all_tries(bad));
-        Ok(all.fold(f64::NEG_INFINITY, f64::max))
-    }
-
-    /// Returns the number of bad objects that is best for the adversary in a single try.
-    ///
-    /// # Errors
-    /// As [`Game::holds`].
-    pub fn worst(&self, bucket: u64, objects: u64) -> Result<u64> {
-        self.check(bucket, objects)?;
-        Ok(self.chance(&mut self.bad_buckets(bucket), objects).peak(0))
-    }
-
-    /// Returns log2 of the chance of an adversary that makes `bad` bad objects, in a single try.
-    ///
-    /// # Errors
-    /// As [`Game::holds`].
-    pub fn log2_chance_of(&self, bucket: u64, objects: u64, bad: u64) -> Result<f64> {
-        self.check(bucket, objects)?;
-        Ok(self.chance(&mut self.bad_buckets(bucket), objects).bounds(bad).log2())
     }
 
     fn check(&self, bucket: u64, objects: u64) -> Result<()> {

@@ -7,12 +7,9 @@
 //! so they can be XORed.
 //!
 //! * [`Committer::commit_random`] commits to random strings, for n − 128 bits each;
-//! * [`Committer::commit_chosen`] commits to x by a random u: it also sends x ⊕ u, 16 bytes each,
-//!   and the receiver adds ((x ⊕ u)·G)∗Δ to its row;
-//! * [`Committer::open`] opens any number of XORs of commitments at once, for 16 bytes each and 32
-//!   for all;
-//! * [`Committer::prove`] does the same if the receiver already knows the strings, as when it has
-//!   garbled a circuit again from its seed: 32 bytes for all.
+//! * [`Committer::opening`] opens any number of XORs of commitments at once. The caller sends the
+//!   strings, 16 bytes each, unless the receiver knows them, as when it has garbled a circuit again
+//!   from its seed. The proof has 32 bytes for all.
 //!
 //! The committer only sends, and the receiver only receives.
 //!
@@ -28,8 +25,7 @@
 //!
 //! # When commitments may be used
 //! Commitments that a call returns have passed the consistency check. Opened values may be used
-//! when [`Receiver::open`] returns. Values that are opened in pieces with [`Receiver::opening`] may
-//! be used only after its `finish`.
+//! only after the `finish` of [`Receiver::opening`].
 
 use std::ops::Range;
 
@@ -37,10 +33,10 @@ use blake3::Hasher;
 use symbolon_ot::vole::{self, Prover, Verifier, VerifierKey};
 use symbolon_ot::{CotReceiver, CotSender};
 use symbolon_primitives::{Block, Prg};
-use symbolon_transport::{Channel, Error, PartyId, Result};
+use symbolon_transport::{Channel, PartyId, Result};
 
 use crate::checks::OPENING;
-use crate::messages::{CHOSEN, OPENED, PROOF};
+use crate::messages::PROOF;
 use row_hasher::RowHasher;
 
 mod later;
@@ -71,11 +67,6 @@ pub fn random_bytes(params: &Params, n: usize) -> usize {
         rest => params.draw_bytes(rest),
     };
     n / PIECE * params.draw_bytes(PIECE) + rest
-}
-
-/// Returns the bytes on the wire, without message headers, of commitments to `n` chosen strings.
-pub fn chosen_bytes(params: &Params, n: usize) -> usize {
-    random_bytes(params, n) + 16 * n
 }
 
 /// What the hash of an opening starts with: session, parties, lane, and the number of earlier
@@ -158,46 +149,9 @@ impl Committer {
         Ok(new)
     }
 
-    /// Commits to these strings.
-    ///
-    /// # Errors
-    /// `Transport` when the peer is gone.
-    pub fn commit_chosen(&mut self, channel: &mut Channel, values: &[Block]) -> Result<Committed> {
-        let mut new = self.commit_random(channel, values.len())?;
-        for (own, chosen) in new.values_mut().chunks_mut(PIECE).zip(values.chunks(PIECE)) {
-            let add = |(own, chosen): (&Block, &Block)| *own ^ *chosen;
-            let differences: Vec<Block> = own.iter().zip(chosen).map(add).collect();
-            channel.send(CHOSEN, Block::as_bytes(&differences))?;
-            own.copy_from_slice(chosen);
-        }
-        Ok(new)
-    }
-
-    /// Opens these commitments.
+    /// Begins an opening, with one proof at its end.
     ///
     /// Paper: KNRTT17, App. A, COMMIT and OPEN
-    ///
-    /// # Errors
-    /// `Transport` when the peer is gone.
-    pub fn open(&mut self, channel: &mut Channel, committed: &Committed) -> Result<()> {
-        let mut opening = self.opening();
-        opening.send(channel, committed)?;
-        opening.finish(channel)
-    }
-
-    /// Proves the values of these commitments to a receiver that already knows them.
-    ///
-    /// Paper: KNRTT17, App. A, COMMIT and OPEN
-    ///
-    /// # Errors
-    /// `Transport` when the peer is gone.
-    pub fn prove(&mut self, channel: &mut Channel, committed: &Committed) -> Result<()> {
-        let mut opening = self.opening();
-        opening.add(committed);
-        opening.finish(channel)
-    }
-
-    /// Begins an opening in pieces, with one proof at its end.
     pub fn opening(&mut self) -> OwnOpening {
         OwnOpening { hasher: self.openings.begin() }
     }
@@ -210,11 +164,6 @@ pub struct OwnOpening {
 }
 
 impl OwnOpening {
-    /// Adds commitments whose strings the receiver knows.
-    pub fn add(&mut self, committed: &Committed) {
-        self.add_range(committed, 0..committed.len());
-    }
-
     /// Adds a range of a list of commitments whose strings the receiver knows.
     ///
     /// # Panics
@@ -231,18 +180,6 @@ impl OwnOpening {
         let rows = committed.rows();
         rows.sum_to(which, self.hasher.row(rows.words()));
         self.hasher.flush();
-    }
-
-    /// Sends the strings of these commitments.
-    ///
-    /// # Errors
-    /// `Transport` when the peer is gone.
-    pub fn send(&mut self, channel: &mut Channel, committed: &Committed) -> Result<()> {
-        for values in committed.values().chunks(PIECE) {
-            channel.send(OPENED, Block::as_bytes(values))?;
-        }
-        self.add(committed);
-        Ok(())
     }
 
     /// Sends the proof.
@@ -307,53 +244,9 @@ impl Receiver {
         Ok(new)
     }
 
-    /// Receives commitments to `n` strings of the committer's choice.
-    ///
-    /// # Errors
-    /// As [`Receiver::commit_random`].
-    pub fn commit_chosen(&mut self, channel: &mut Channel, n: usize) -> Result<Commitments> {
-        let mut new = self.commit_random(channel, n)?;
-        let words = self.params().row_words();
-        for rows in new.rows_mut().chunks_mut(PIECE * words) {
-            let mut differences = vec![Block::ZERO; rows.len() / words];
-            channel.recv_into(CHOSEN, Block::as_bytes_mut(&mut differences))?;
-            for (row, difference) in rows.chunks_exact_mut(words).zip(differences) {
-                self.verifier.key().add_public(difference, row);
-            }
-        }
-        Ok(new)
-    }
-
-    /// Receives and checks the strings of these commitments.
+    /// Begins an opening, with one proof at its end.
     ///
     /// Paper: KNRTT17, App. A, COMMIT and OPEN
-    ///
-    /// # Errors
-    /// `PeerMisbehaved` when a string is not the committed one, or a check under this Δ has failed
-    /// before; `Transport` when the peer is gone.
-    pub fn open(&mut self, channel: &mut Channel, commitments: &Commitments) -> Result<Vec<Block>> {
-        let mut opening = self.opening();
-        let values = opening.receive(channel, commitments)?;
-        opening.finish(channel)?;
-        Ok(values)
-    }
-
-    /// Checks that these commitments are to these strings.
-    ///
-    /// # Errors
-    /// As [`Receiver::open`]; `InvalidInput` when there are not as many strings as commitments.
-    pub fn verify(
-        &mut self,
-        channel: &mut Channel,
-        commitments: &Commitments,
-        values: &[Block],
-    ) -> Result<()> {
-        let mut opening = self.opening();
-        opening.add(commitments, values)?;
-        opening.finish(channel)
-    }
-
-    /// Begins an opening in pieces, with one proof at its end.
     pub fn opening(&mut self) -> TheirOpening {
         TheirOpening { hasher: self.openings.begin(), key: self.verifier.key().clone() }
     }
@@ -366,22 +259,6 @@ pub struct TheirOpening {
 }
 
 impl TheirOpening {
-    /// Adds commitments to known strings.
-    ///
-    /// # Errors
-    /// `InvalidInput` when there are not as many strings as commitments.
-    pub fn add(&mut self, commitments: &Commitments, values: &[Block]) -> Result<()> {
-        if values.len() != commitments.len() {
-            let (values, commitments) = (values.len(), commitments.len());
-            let text = format!("{values} strings for {commitments} commitments");
-            return Err(Error::InvalidInput(text));
-        }
-        for (i, &value) in values.iter().enumerate() {
-            self.add_sum(commitments, std::iter::once(i), value);
-        }
-        Ok(())
-    }
-
     /// Adds the XOR of some commitments of a list, to a known string.
     ///
     /// # Panics
@@ -396,24 +273,6 @@ impl TheirOpening {
         commitments.sum_to(which, row);
         self.key.add_public(value, row);
         self.hasher.flush();
-    }
-
-    /// Receives the strings of these commitments. They must not be used before
-    /// [`finish`](TheirOpening::finish).
-    ///
-    /// # Errors
-    /// `Transport` when the peer is gone.
-    pub fn receive(
-        &mut self,
-        channel: &mut Channel,
-        commitments: &Commitments,
-    ) -> Result<Vec<Block>> {
-        let mut values = vec![Block::ZERO; commitments.len()];
-        for values in values.chunks_mut(PIECE) {
-            channel.recv_into(OPENED, Block::as_bytes_mut(values))?;
-        }
-        self.add(commitments, &values)?;
-        Ok(values)
     }
 
     /// Receives the proof and checks it.

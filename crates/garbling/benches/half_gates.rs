@@ -1,6 +1,5 @@
 //! Plain garbling in AND gates per second on one thread: a layer of independent gates, AES-128 and
-//! SHA-256; then garbling with a digest and in the adaptive form, and several garblings side by
-//! side. The backend is the best one of the processor, or the one that `SYMBOLON_BACKEND` selects.
+//! SHA-256; then several garblings side by side, and in the adaptive form. The backend is the best one of the processor, or the one that `SYMBOLON_BACKEND` selects.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -10,7 +9,7 @@ use divan::counter::ItemsCount;
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Plan, Receivers, Type, builtin};
 use symbolon_garbling::component::ComponentDigest;
-use symbolon_garbling::{Coverage, InputKeys, Instance, adaptive};
+use symbolon_garbling::{InputKeys, Instance, adaptive};
 use symbolon_primitives::{Block, Seed};
 
 fn main() {
@@ -46,6 +45,12 @@ fn forget<T: ?Sized>(_: &T) -> Result<(), Infallible> {
     Ok(())
 }
 
+fn garble_table(instance: &Instance<'_>, keys: &InputKeys) -> Vec<[Block; 2]> {
+    let mut table = vec![[Block::ZERO; 2]; instance.gates() as usize];
+    instance.garble_into(keys, &mut table);
+    table
+}
+
 #[divan::bench(args = CIRCUITS)]
 fn garble(bencher: Bencher<'_, '_>, name: &str) {
     measure(bencher, name, |instance, seed| {
@@ -59,17 +64,10 @@ fn evaluate(bencher: Bencher<'_, '_>, name: &str) {
     let plan = Plan::new(&circuit(name));
     let instance = Instance::new(&plan, &[7; 32], 0);
     let keys = instance.keys_from_seed(&Seed::new(Block(5)));
-    let (table, _) = instance.garble_table(&keys);
+    let table = garble_table(&instance, &keys);
     bencher
         .counter(ItemsCount::new(plan.and_count()))
         .bench_local(|| instance.evaluate_table(&keys.inputs, &table));
-}
-
-#[divan::bench(args = CIRCUITS)]
-fn garble_with_digest(bencher: Bencher<'_, '_>, name: &str) {
-    measure(bencher, name, |instance, seed| {
-        let _ = black_box(instance.garble_from_seed(seed, Coverage::Table, forget));
-    });
 }
 
 /// Benchmarks `run` on `n` instances of one plan, which are garbled or evaluated side by side.
@@ -82,7 +80,7 @@ fn side_by_side(
     let instances: Vec<_> = (0..n as u64).map(|k| Instance::new(&plan, &[7; 32], k)).collect();
     let keys = instances.iter().map(|instance| instance.keys_from_seed(&Seed::new(Block(5))));
     let keys: Vec<_> = keys.collect();
-    let tables = instances.iter().zip(&keys).map(|(instance, keys)| instance.garble_table(keys).0);
+    let tables = instances.iter().zip(&keys).map(|(instance, keys)| garble_table(instance, keys));
     let mut tables: Vec<_> = tables.collect();
     let mut tables: Vec<_> = tables.iter_mut().map(|table| &mut table[..]).collect();
     let keys: Vec<_> = keys.iter().collect();

@@ -18,7 +18,7 @@
 use std::ops::BitXor;
 
 use symbolon_primitives::{Block, TweakedHash};
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 use crate::half_gates::{Gates, Offsets, RUN};
 
@@ -71,6 +71,7 @@ impl RowHash {
 }
 
 /// Buffers for a run of gates.
+#[derive(ZeroizeOnDrop)]
 pub struct FourRows {
     inputs: [[Block; 2]; RUN],
     /// The offsets [x, y] and z.
@@ -132,16 +133,6 @@ impl FourRows {
             slots[and.out as usize] = *h0 ^ *row0;
         }
         macs
-    }
-}
-
-impl Drop for FourRows {
-    fn drop(&mut self) {
-        self.inputs.zeroize();
-        self.offsets.zeroize();
-        self.outputs.zeroize();
-        self.labels.zeroize();
-        self.macs.zeroize();
     }
 }
 

@@ -21,7 +21,7 @@
 
 use symbolon_circuit::And;
 use symbolon_primitives::{Block, TweakedHash};
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 /// The most gates that are garbled or evaluated at a time: their hash inputs stay in the L1 cache
 /// and fill the widest registers.
@@ -79,6 +79,7 @@ impl Offsets for Colours {
 }
 
 /// Buffers for a run of gates.
+#[derive(ZeroizeOnDrop)]
 pub struct HalfGates {
     inputs: [[Block; 2]; RUN],
     labels: [Block; RUN],
@@ -110,32 +111,15 @@ impl HalfGates {
         offsets: &impl Offsets,
         table: &mut [[Block; 2]],
     ) -> &[Block] {
-        let slots = slots.as_chunks_mut::<1>().0;
-        self.garble_lane((hash, delta), (slots, 0), gates, offsets, table)
-    }
-
-    /// Does the same in one of several garblings, whose labels are side by side in each slot.
-    ///
-    /// # Panics
-    /// As [`garble`](HalfGates::garble).
-    #[inline]
-    pub(crate) fn garble_lane<const W: usize>(
-        &mut self,
-        (hash, delta): (&TweakedHash, Block),
-        (slots, lane): (&mut [[Block; W]], usize),
-        gates: Gates<'_>,
-        offsets: &impl Offsets,
-        table: &mut [[Block; 2]],
-    ) -> &[Block] {
         let n = gates.ands.len();
         let (inputs, labels) = (&mut self.inputs[..n], &mut self.labels[..n]);
         for (inputs, and) in inputs.iter_mut().zip(gates.ands) {
-            *inputs = [slots[and.a as usize][lane], slots[and.b as usize][lane]];
+            *inputs = [slots[and.a as usize], slots[and.b as usize]];
         }
         offsets.fill(gates.place, delta, inputs, table, labels);
         hash.half_gates(2 * u128::from(gates.number), delta, inputs, table, labels);
         for (label, and) in labels.iter().zip(gates.ands) {
-            slots[and.out as usize][lane] = *label;
+            slots[and.out as usize] = *label;
         }
         labels
     }
@@ -153,31 +137,15 @@ impl HalfGates {
         gates: Gates<'_>,
         table: &[[Block; 2]],
     ) {
-        let slots = slots.as_chunks_mut::<1>().0;
-        self.evaluate_lane(hash, (slots, 0), gates, table);
-    }
-
-    /// Does the same in one of several garblings, whose labels are side by side in each slot.
-    ///
-    /// # Panics
-    /// As [`evaluate`](HalfGates::evaluate).
-    #[inline]
-    pub(crate) fn evaluate_lane<const W: usize>(
-        &mut self,
-        hash: &TweakedHash,
-        (slots, lane): (&mut [[Block; W]], usize),
-        gates: Gates<'_>,
-        table: &[[Block; 2]],
-    ) {
         assert_eq!(gates.ands.len(), table.len(), "two half-gates for each gate");
         let hashes = &mut self.inputs[..gates.ands.len()];
         for (inputs, and) in hashes.iter_mut().zip(gates.ands) {
-            *inputs = [slots[and.a as usize][lane], slots[and.b as usize][lane]];
+            *inputs = [slots[and.a as usize], slots[and.b as usize]];
         }
         hash.hash(2 * u128::from(gates.number), 1, hashes.as_flattened_mut());
         for ((and, hashes), halves) in gates.ands.iter().zip(hashes).zip(table) {
-            let (a, b) = (slots[and.a as usize][lane], slots[and.b as usize][lane]);
-            slots[and.out as usize][lane] = combine(*hashes, *halves, a, [a.lsb(), b.lsb()]);
+            let (a, b) = (slots[and.a as usize], slots[and.b as usize]);
+            slots[and.out as usize] = combine(*hashes, *halves, a, [a.lsb(), b.lsb()]);
         }
     }
 }
@@ -187,11 +155,4 @@ impl HalfGates {
 #[inline]
 pub fn combine(hashes: [Block; 2], halves: [Block; 2], a: Block, [u, v]: [bool; 2]) -> Block {
     hashes[0] ^ hashes[1] ^ halves[0].select(u) ^ (halves[1] ^ a).select(v)
-}
-
-impl Drop for HalfGates {
-    fn drop(&mut self) {
-        self.inputs.zeroize();
-        self.labels.zeroize();
-    }
 }

@@ -137,16 +137,6 @@ impl<'a> Instance<'a> {
         Ok(Labels::new(wires::outputs(self.plan, &labels.slots)))
     }
 
-    /// Garbles into memory. Returns the table and the outputs' labels for 0.
-    ///
-    /// # Panics
-    /// As [`garble`](Instance::garble).
-    pub fn garble_table(&self, keys: &InputKeys) -> (Vec<[Block; 2]>, Labels) {
-        let mut table = vec![[Block::ZERO; 2]; self.plan.and_count() as usize];
-        let outputs = self.garble_into(keys, &mut table);
-        (table, outputs)
-    }
-
     /// Garbles into the caller's memory. Returns the outputs' labels for 0.
     ///
     /// # Panics
@@ -260,24 +250,13 @@ pub fn choose(zero: &[Block], bits: &BitVec, delta: &Delta) -> Labels {
 }
 
 /// Returns what decodes the outputs: the colours of their labels for 0.
+///
+/// Paper: ZRE15, Fig. 2, Gb, En, De
 pub fn decoding(zero: &[Block]) -> BitVec {
     let mut colours: Vec<bool> = zero.iter().map(|label| label.lsb()).collect();
     let decoding = BitVec::from_bools(&colours);
     colours.zeroize();
     decoding
-}
-
-/// Returns the values of outputs, from their labels and the [`decoding`]. Authenticates nothing:
-/// see [`value_of`].
-///
-/// Paper: ZRE15, Fig. 2, Gb, En, De
-///
-/// # Panics
-/// If the lengths differ.
-pub fn decode(labels: &[Block], decoding: &BitVec) -> BitVec {
-    let mut values = self::decoding(labels);
-    values.xor_assign(decoding);
-    values
 }
 
 /// Returns the value of a label, for the garbler of a wire whose label for 0 is `zero`, or `None`

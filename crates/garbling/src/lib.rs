@@ -3,7 +3,7 @@
 //! A garbler holds two labels for every wire, L and L ⊕ Δ, for the values 0 and 1. XOR, NOT and
 //! constants are free; an AND gate costs two blocks in the *table*. The evaluator holds the table
 //! and one label per wire, and computes the labels of the outputs. It learns neither their values
-//! nor the other labels until the garbler tells it how to [`decode`] them.
+//! nor the other labels until the garbler sends the [`decoding`].
 //!
 //! - [`Instance`] is one garbling of a plan: it garbles to a sink and evaluates from a source, in
 //!   memory proportional to the live wires. The caller chooses Δ and the labels of the inputs, or
@@ -11,8 +11,7 @@
 //! - [`garble_side_by_side`] and [`evaluate_side_by_side`] do the same for several garblings of one
 //!   plan in one walk; [`garble_pieces_side_by_side`] and [`evaluate_pieces_side_by_side`] take the
 //!   tables in pieces.
-//! - [`component`] garbles from a seed with a digest, and checks an opened seed against the digest
-//!   without keeping a table: the garbling of cut-and-choose protocols.
+//! - [`component`] is the digest of a garbled table, for cut-and-choose protocols.
 //! - [`adaptive`] masks a garbled circuit so that it can be sent before the inputs are chosen.
 //! - [`half_gates`] is the kernel: runs of at most 64 independent gates. [`half_gates::Offsets`] is
 //!   what an application adds to the half-gates.
@@ -35,8 +34,7 @@ mod instance;
 mod side_by_side;
 pub mod wires;
 
-pub use component::{ComponentKeys, Coverage, GarbledComponent};
-pub use instance::{CHUNK, InputKeys, Instance, Labels, choose, decode, decoding, value_of};
+pub use instance::{CHUNK, InputKeys, Instance, Labels, choose, decoding, value_of};
 pub use side_by_side::{
     SIDE, evaluate_pieces_side_by_side, evaluate_side_by_side, garble_pieces_side_by_side,
     garble_side_by_side, side_by_side,

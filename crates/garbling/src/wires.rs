@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use symbolon_circuit::{Cursor, Linear, Plan};
 use symbolon_primitives::{Block, Delta, Prg, Seed};
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 /// Values on wires: labels, masks, masked values.
 pub trait WireStore {
@@ -44,6 +44,7 @@ pub trait WireStore {
 }
 
 /// A garbler's labels L_w,0 of the live wires. NOT and constants shift them by Δ.
+#[derive(ZeroizeOnDrop)]
 pub struct ZeroLabels {
     /// One per slot of the plan.
     pub slots: Vec<Block>,
@@ -97,13 +98,8 @@ impl WireStore for ZeroLabels {
     }
 }
 
-impl Drop for ZeroLabels {
-    fn drop(&mut self) {
-        self.slots.zeroize();
-    }
-}
-
 /// An evaluator's labels of the live wires. NOT keeps a label; the label of a constant is 0.
+#[derive(ZeroizeOnDrop)]
 pub struct ActiveLabels {
     /// One per slot of the plan.
     pub slots: Vec<Block>,
@@ -138,12 +134,6 @@ impl WireStore for ActiveLabels {
     #[inline]
     fn copy(&mut self, from: Range<usize>, out: usize) {
         self.slots.copy_within(from, out);
-    }
-}
-
-impl Drop for ActiveLabels {
-    fn drop(&mut self) {
-        self.slots.zeroize();
     }
 }
 

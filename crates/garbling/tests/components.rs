@@ -4,93 +4,54 @@ mod common;
 
 use std::convert::Infallible;
 
-use common::{SESSION, active, random_circuit, random_inputs, seeds};
+use common::{SESSION, active, garble_table, random_circuit, random_inputs, seeds};
 use proptest::prelude::*;
 use symbolon_circuit::{Plan, builtin, eval_bits};
 use symbolon_garbling::adaptive::{
     Ending, evaluate_adaptively_side_by_side, garble_adaptively_side_by_side,
 };
 use symbolon_garbling::component::ComponentDigest;
-use symbolon_garbling::{Coverage, InputKeys, Instance, Labels, decoding};
+use symbolon_garbling::{InputKeys, Instance, Labels};
 use symbolon_primitives::{BitVec, Block, Prg, Seed};
 
 fn adder() -> Plan {
     Plan::new(&builtin::by_name("add:8").unwrap())
 }
 
-#[test]
-fn garbling_again_finds_the_digest_and_the_keys() {
-    let plan = adder();
-    for coverage in [Coverage::Table, Coverage::TableAndDecoding] {
-        let instance = Instance::new(&plan, &SESSION, 4);
-        let seed = Seed::new(Block(5));
-        let (made, keys) = instance.garble_component(&seed, coverage);
-        assert_eq!(made.table.len() as u64, instance.gates());
-        let again = instance.regarble(&seed, coverage, &made.digest).unwrap();
-        assert!(again.delta.ct_eq(&keys.delta));
-        assert_eq!((again.inputs, again.outputs), (keys.inputs.clone(), keys.outputs.clone()));
-        let InputKeys { mut delta, inputs } = instance.keys_from_seed(&seed);
-        let opened = |delta| {
-            let keys = InputKeys { delta, inputs: inputs.clone() };
-            instance.regarble_with_keys(&keys, coverage, &made.digest)
-        };
-        assert_eq!(opened(delta.clone()), Some(keys.outputs.clone()));
-        // Another Δ, and one whose lowest bit is not set.
-        for bit in [77, 0] {
-            delta.bits_mut().0 ^= 1 << bit;
-            assert_eq!(opened(delta.clone()), None);
-        }
-        // The evaluator's side, when it receives the table.
-        let mut digest = ComponentDigest::default();
-        made.table.chunks(3).for_each(|gates| digest.update(gates));
-        let digest = match coverage {
-            Coverage::Table => digest.finish(),
-            Coverage::TableAndDecoding => digest.finish_with_decoding(&decoding(&keys.outputs)),
-        };
-        assert_eq!(digest, made.digest);
-    }
+fn digest_of(table: &[[Block; 2]]) -> [u8; 32] {
+    let mut digest = ComponentDigest::default();
+    table.chunks(3).for_each(|gates| digest.update(gates));
+    digest.finish()
 }
 
 /// A garbler sends the digest of one seed and opens another, or garbles another instance.
 #[test]
-fn another_seed_instance_session_or_coverage_is_refused() {
+fn another_seed_instance_or_session_has_another_digest() {
     let plan = adder();
-    let (seed, other) = (Seed::new(Block(5)), Seed::new(Block(6)));
+    let digest = |instance: &Instance<'_>, seed| {
+        digest_of(&garble_table(instance, &instance.keys_from_seed(&Seed::new(Block(seed)))).0)
+    };
     let instance = Instance::new(&plan, &SESSION, 4);
-    let digest = instance.garble_component(&seed, Coverage::Table).0.digest;
-    assert!(instance.regarble(&seed, Coverage::Table, &digest).is_some());
-    assert!(instance.regarble(&other, Coverage::Table, &digest).is_none());
-    assert!(instance.regarble(&seed, Coverage::TableAndDecoding, &digest).is_none());
+    let right = digest(&instance, 5);
+    assert_eq!(digest(&instance, 5), right);
+    assert_ne!(digest(&instance, 6), right);
     for wrong in [Instance::new(&plan, &SESSION, 5), Instance::new(&plan, &[1; 32], 4)] {
-        assert!(wrong.regarble(&seed, Coverage::Table, &digest).is_none());
+        assert_ne!(digest(&wrong, 5), right);
     }
     let plan = Plan::new(&builtin::by_name("sub:8").unwrap());
-    let wrong = Instance::new(&plan, &SESSION, 4);
-    assert!(wrong.regarble(&seed, Coverage::Table, &digest).is_none());
+    assert_ne!(digest(&Instance::new(&plan, &SESSION, 4), 5), right);
 }
 
 #[test]
 fn digests_see_every_bit() {
     let plan = adder();
     let instance = Instance::new(&plan, &SESSION, 4);
-    let seed = Seed::new(Block(5));
-    let (made, keys) = instance.garble_component(&seed, Coverage::TableAndDecoding);
-    let digest_of = |table: &[[Block; 2]], decoding: &_| {
-        let mut digest = ComponentDigest::default();
-        digest.update(table);
-        digest.finish_with_decoding(decoding)
-    };
-    let right = decoding(&keys.outputs);
-    assert_eq!(digest_of(&made.table, &right), made.digest);
-    for bit in 0..256 * made.table.len() {
-        let mut table = made.table.clone();
+    let (table, _) = garble_table(&instance, &instance.keys_from_seed(&Seed::new(Block(5))));
+    let right = digest_of(&table);
+    for bit in 0..256 * table.len() {
+        let mut table = table.clone();
         table.as_flattened_mut()[bit / 128].0 ^= 1 << (bit % 128);
-        assert_ne!(digest_of(&table, &right), made.digest, "{bit}");
-    }
-    for bit in 0..right.len() {
-        let mut wrong = right.clone();
-        wrong.set(bit, !right.get(bit));
-        assert_ne!(digest_of(&made.table, &wrong), made.digest, "{bit}");
+        assert_ne!(digest_of(&table), right, "{bit}");
     }
 
     let made = Adaptive::garble(&instance, 5);
@@ -230,7 +191,7 @@ fn everything_sent_before_the_inputs_is_masked() {
     let plan = Plan::new(&builtin::by_name("mult-schoolbook:16").unwrap());
     let instance = Instance::new(&plan, &SESSION, 3);
     let keys = instance.keys_from_seed(&Seed::new(Block(5)));
-    let (plain, zero) = instance.garble_table(&keys);
+    let (plain, zero) = garble_table(&instance, &keys);
     let wanted = vec![[Block(3), Block(4)]; zero.len()];
     let masked = |nonce| Adaptive::with(&instance, &keys, &Seed::new(nonce), &wanted);
     let (table, ending) = masked(Block(1));

@@ -5,13 +5,13 @@ mod common;
 
 use std::convert::Infallible;
 
-use common::{SESSION, active, random_circuit, random_inputs, seeds};
+use common::{SESSION, active, decode, garble_table, random_circuit, random_inputs, seeds};
 use proptest::prelude::*;
 use symbolon_circuit::{And, Plan, builtin, eval_bits};
 use symbolon_garbling::four_row::{FourRows, RowHash, row_input};
 use symbolon_garbling::half_gates::{Colours, Gates, HalfGates, RUN};
 use symbolon_garbling::{
-    CHUNK, Instance, SIDE, decode, decoding, evaluate_pieces_side_by_side, evaluate_side_by_side,
+    CHUNK, Instance, SIDE, decoding, evaluate_pieces_side_by_side, evaluate_side_by_side,
     garble_pieces_side_by_side, garble_side_by_side, value_of,
 };
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Seed, TweakedHash};
@@ -23,7 +23,7 @@ proptest! {
         let plan = Plan::new(&circuit);
         let instance = Instance::new(&plan, &SESSION, 3);
         let keys = instance.keys_from_seed(&Seed::new(Block(seed)));
-        let (table, zero) = instance.garble_table(&keys);
+        let (table, zero) = garble_table(&instance, &keys);
         for k in 0..4 {
             let inputs = random_inputs(&plan, seed ^ k);
             let labels = instance.evaluate_table(&active(&keys, &inputs), &table);
@@ -45,7 +45,7 @@ fn side_by_side_is_as_alone(plan: &Plan, n: u64, seed: u128) {
     };
     let (keys, bits): (Vec<_>, Vec<_>) = instances.iter().zip(0..).map(own).unzip();
     let keys: Vec<_> = keys.iter().collect();
-    let alone = instances.iter().zip(&keys).map(|(instance, keys)| instance.garble_table(keys));
+    let alone = instances.iter().zip(&keys).map(|(instance, keys)| garble_table(instance, keys));
     let (tables, zero): (Vec<_>, Vec<_>) = alone.unzip();
 
     let mut made: Vec<_> = tables.iter().map(|table| vec![[Block::ZERO; 2]; table.len()]).collect();
@@ -102,7 +102,7 @@ fn aes_of_the_standard_is_computed() {
     let plan = Plan::new(&builtin::by_name("aes128").unwrap());
     let instance = Instance::new(&plan, &SESSION, 0);
     let keys = instance.keys_from_seed(&Seed::new(Block(5)));
-    let (table, zero) = instance.garble_table(&keys);
+    let (table, zero) = garble_table(&instance, &keys);
     assert_eq!(table.len(), 6400);
     let (key, message) = (0x000102030405060708090a0b0c0d0e0f, 0x00112233445566778899aabbccddeeff);
     let inputs: Vec<bool> = bits(key).chain(bits(message)).collect();
@@ -189,7 +189,7 @@ fn pieces_are_of_one_length_and_errors_end_both_sides() {
         Ok::<_, Infallible>(())
     });
     assert_eq!(pieces.iter().map(Vec::len).collect::<Vec<_>>(), [CHUNK, CHUNK, 1500 - 2 * CHUNK]);
-    assert_eq!((pieces.concat(), zero.unwrap()), instance.garble_table(&keys));
+    assert_eq!((pieces.concat(), zero.unwrap()), garble_table(&instance, &keys));
     let mut count = 0;
     assert_eq!(instance.garble(&keys, |_| Err::<(), _>("full")), Err("full"));
     let ended = instance.evaluate(&keys.inputs, |gates| {
@@ -233,7 +233,7 @@ fn wrong_labels_and_tables_give_neither_label() {
     let plan = Plan::new(&builder.finish().unwrap());
     let instance = Instance::new(&plan, &SESSION, 0);
     let keys = instance.keys_from_seed(&Seed::new(Block(5)));
-    let (table, zero) = instance.garble_table(&keys);
+    let (table, zero) = garble_table(&instance, &keys);
     let value = |labels: &[Block], table: &[[Block; 2]]| {
         let label = instance.evaluate_table(labels, table)[0];
         value_of(label, zero[0], &keys.delta)
@@ -262,7 +262,7 @@ fn instances_and_sessions_have_other_keys_and_tables() {
     let made = |session: &[u8; 32], number| {
         let instance = Instance::new(&plan, session, number);
         let keys = instance.keys_from_seed(&seed);
-        (*keys.delta, keys.inputs.to_vec(), instance.garble_table(&keys).0)
+        (*keys.delta, keys.inputs.to_vec(), garble_table(&instance, &keys).0)
     };
     let (delta, inputs, table) = made(&SESSION, 0);
     assert_eq!(made(&SESSION, 0), (delta, inputs.clone(), table.clone()));
@@ -273,7 +273,7 @@ fn instances_and_sessions_have_other_keys_and_tables() {
     }
     // The same keys in another instance: the hash differs.
     let keys = Instance::new(&plan, &SESSION, 0).keys_from_seed(&seed);
-    let other = Instance::new(&plan, &SESSION, 1).garble_table(&keys).0;
+    let other = garble_table(&Instance::new(&plan, &SESSION, 1), &keys).0;
     assert!(other.iter().zip(&table).all(|(a, b)| a[0] != b[0] && a[1] != b[1]));
 }
 
@@ -294,7 +294,7 @@ fn refuses_a_delta_without_colour() {
     let instance = Instance::new(&plan, &SESSION, 0);
     let mut keys = instance.keys_from_seed(&Seed::new(Block(5)));
     keys.delta = Delta::new(Block(2));
-    instance.garble_table(&keys);
+    garble_table(&instance, &keys);
 }
 
 #[test]

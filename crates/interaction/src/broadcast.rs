@@ -1,7 +1,7 @@
 //! Broadcast with abort: parties send to everybody, log what they saw, and compare the logs.
 
 use symbolon_transport::{Channel, Culprit, Error, PartyId, Result};
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 use crate::checks::BROADCAST;
 use crate::messages::ECHO;
@@ -9,15 +9,10 @@ use crate::messages::ECHO;
 /// Everything that all parties should have received identically, by sender.
 ///
 /// With two parties there is nobody to compare with, and nothing is sent.
+#[derive(ZeroizeOnDrop)]
 pub struct BroadcastLog {
+    /// Public, but the unused part of a hasher's buffer holds old bytes of the stack.
     senders: Vec<blake3::Hasher>,
-}
-
-impl Drop for BroadcastLog {
-    /// The log is public, but the unused part of a hasher's buffer holds old bytes of the stack.
-    fn drop(&mut self) {
-        self.senders.iter_mut().for_each(Zeroize::zeroize);
-    }
 }
 
 impl BroadcastLog {

@@ -1,13 +1,13 @@
 //! The columns of a draw's matrix, and what is done with them.
 
 use symbolon_primitives::{Block, gf128, mask64, transpose};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Columns of the matrix: the bits of Δ.
 pub const COLUMNS: usize = 128;
 
 /// Memory for the columns of one draw at a time; wiped when dropped.
-#[derive(Default)]
+#[derive(Default, ZeroizeOnDrop)]
 pub struct Columns {
     stride: usize,
     bytes: Vec<u8>,
@@ -37,12 +37,6 @@ impl Columns {
     /// Writes the first `out.len()` rows to `out`: MACs or keys.
     pub fn rows(&self, out: &mut [Block]) {
         transposed(&self.bytes, self.stride, out);
-    }
-}
-
-impl Drop for Columns {
-    fn drop(&mut self) {
-        self.bytes.zeroize();
     }
 }
 

@@ -1,10 +1,11 @@
 //! Many short hashes under one context.
 
 use blake3::Hasher;
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 /// BLAKE3 in key-derivation mode, with one context. Creating a hasher costs more than hashing a few
 /// dozen bytes, and wiping it costs as much again, so one hasher serves many hashes. Wiped on drop.
+#[derive(ZeroizeOnDrop)]
 pub(crate) struct Oracle(Hasher);
 
 impl Oracle {
@@ -28,12 +29,6 @@ impl Oracle {
             self.0.update(part);
         }
         &self.0
-    }
-}
-
-impl Drop for Oracle {
-    fn drop(&mut self) {
-        self.0.zeroize();
     }
 }
 

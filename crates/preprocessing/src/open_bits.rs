@@ -3,13 +3,11 @@
 use std::ops::Range;
 
 use symbolon_primitives::block_xor::{append_blocks, xor_blocks};
-use symbolon_primitives::{
-    BitVec, Block, BlockHasher, Key, Mac, reserve_wiped, same_digest, xor_key_masked,
-};
+use symbolon_primitives::{BitVec, Block, BlockHasher, reserve_wiped, same_digest, xor_key_masked};
 use symbolon_transport::{Channel, Check, Error, Message, Result};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{AuthShares, PeerIndex, Share};
+use crate::{AuthShares, PeerIndex};
 
 /// Collects shares to be opened: this party's bits and, for the check, the MACs on this party's
 /// bits and the keys for the peers' bits.
@@ -109,12 +107,6 @@ impl ShareOpening {
         ShareOpening { own: BitVec::with_capacity(n), proofs }
     }
 
-    /// Adds this party's bit of a share. [`push_towards`](ShareOpening::push_towards) adds MAC and
-    /// key towards each peer.
-    pub fn push_bit(&mut self, bit: bool) {
-        self.push_bits(u64::from(bit), 1);
-    }
-
     /// Adds the bits of `n` shares, the lowest bits of a word; its other bits must be zero.
     ///
     /// # Panics
@@ -123,20 +115,9 @@ impl ShareOpening {
         self.own.push_word(bits, n);
     }
 
-    /// Adds MAC and key with `peer` of the last share pushed.
-    pub fn push_towards(&mut self, peer: PeerIndex, mac: Mac, key: Key) {
-        self.extend_towards(peer, std::iter::once([mac.0, key.0]));
-    }
-
     /// Adds MACs and keys with `peer` of the last shares pushed, in their order.
     pub fn extend_towards(&mut self, peer: PeerIndex, auths: impl Iterator<Item = [Block; 2]>) {
         self.proofs[peer.get()].extend(auths);
-    }
-
-    /// Adds a share between two parties.
-    pub fn push(&mut self, share: Share) {
-        self.push_bit(share.bit);
-        self.proofs[0].extend(std::iter::once([share.mac.0, share.key.0]));
     }
 
     /// Adds the sums x ⊕ y of shares of two lists, for the same range of both.

@@ -150,13 +150,6 @@ pub struct Share {
     pub key: Key,
 }
 
-impl Share {
-    /// Returns the share of `bit·λ` for a public `bit`.
-    pub fn times(self, bit: bool) -> Share {
-        Share { bit: self.bit & bit, mac: self.mac.select(bit), key: self.key.select(bit) }
-    }
-}
-
 impl std::ops::BitXor for Share {
     type Output = Share;
 
@@ -237,16 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn sums_and_public_multiples_are_shares_of_sums_and_multiples() {
+    fn sums_are_shares_of_sums() {
         let mut prg = Prg::from_seed(Block(1));
         let deltas = [prg.block(), prg.block()];
         for _ in 0..32 {
             let (x, y) = (deal(deltas, &mut prg), deal(deltas, &mut prg));
-            for bit in [false, true] {
-                let z = [0, 1].map(|me| x[me] ^ y[me].times(bit));
-                assert_eq!(value(z), value(x) ^ (bit & value(y)));
-                assert!(is_authenticated(z, deltas));
-            }
+            let z = [0, 1].map(|me| x[me] ^ y[me]);
+            assert_eq!(value(z), value(x) ^ value(y));
+            assert!(is_authenticated(z, deltas));
         }
     }
 

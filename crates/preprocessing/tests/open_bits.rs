@@ -4,10 +4,12 @@
 #[path = "../../interaction/tests/mesh/mod.rs"]
 mod mesh;
 
+use std::iter;
+
 use mesh::{Lanes, assert_caught, assert_caught_by_one_of, message};
 use symbolon_preprocessing::open_bits::{OpeningLabels, ShareOpening, recv_bits_and_digest};
-use symbolon_preprocessing::{AuthShares, PeerIndex};
-use symbolon_primitives::{BitVec, Block, Key, Mac, Prg};
+use symbolon_preprocessing::{AuthShares, PeerIndex, Share};
+use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::adversary::fresh;
 use symbolon_transport::{Check, Error, Message, Meter, Result, memory_pair};
 
@@ -64,9 +66,9 @@ fn open_as(
 fn open_among(parties: u16, n: usize, adversary: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
     open_as(parties, n, adversary, |_, shares, opening| {
         for k in 0..n {
-            opening.push_bit(shares.bits.get(k));
+            opening.push_bits(shares.bits.get(k).into(), 1);
             for (peer, towards) in PeerIndex::all(shares.towards.len()).zip(&shares.towards) {
-                opening.push_towards(peer, Mac(towards.macs[k]), Key(towards.keys[k]));
+                opening.extend_towards(peer, iter::once([towards.macs[k], towards.keys[k]]));
             }
         }
     })
@@ -141,10 +143,11 @@ fn open_sums_among(
             return;
         }
         for k in 0..n {
-            opening.push_bit(x.bits.get(k) ^ y.bits.get(k));
+            opening.push_bits((x.bits.get(k) ^ y.bits.get(k)).into(), 1);
             let both = x.towards.iter().zip(&y.towards);
             for (peer, (x, y)) in PeerIndex::all(y.towards.len()).zip(both) {
-                opening.push_towards(peer, Mac(x.macs[k] ^ y.macs[k]), Key(x.keys[k] ^ y.keys[k]));
+                let sums = [x.macs[k] ^ y.macs[k], x.keys[k] ^ y.keys[k]];
+                opening.extend_towards(peer, iter::once(sums));
             }
         }
     })
@@ -179,7 +182,11 @@ fn an_echoed_opening_is_caught() {
     let (mut cheater, honest) = memory_pair(Meter::new(), Meter::new());
     let mut honest = [honest];
     let mut opening = ShareOpening::new(1);
-    (0..20).for_each(|k| opening.push(shares[1].pair(k, PeerIndex::of(0, 1))));
+    for k in 0..20 {
+        let Share { bit, mac, key } = shares[1].pair(k, PeerIndex::of(0, 1));
+        opening.push_bits(bit.into(), 1);
+        opening.extend_towards(PeerIndex::of(0, 1), iter::once([mac.0, key.0]));
+    }
     let awaited = opening.send(&mut honest, &LABELS).unwrap();
     let ours = cheater.recv("bits", 3 + 32).unwrap();
     cheater.send("bits", &ours).unwrap();

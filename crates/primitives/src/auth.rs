@@ -22,13 +22,6 @@ macro_rules! authenticator {
         impl $name {
             /// The MAC or key of the bit 0 under any Δ.
             pub const ZERO: $name = $name(Block::ZERO);
-
-            /// Returns this if `bit`, else zero; without a branch.
-            #[inline]
-            #[must_use]
-            pub fn select(self, bit: bool) -> $name {
-                $name(self.0.select(bit))
-            }
         }
 
         impl BitXor for $name {

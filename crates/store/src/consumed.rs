@@ -373,8 +373,7 @@ impl OpenSection {
     }
 }
 
-/// Reads bytes of a section that were taken. Errors of [`Read`] carry a [`StoreError`], which
-/// [`StoreError::from_io`] extracts.
+/// Reads bytes of a section that were taken. Errors of [`Read`] carry a [`StoreError`].
 #[derive(Debug)]
 pub struct SectionReader {
     opened: Arc<Opened>,
@@ -390,35 +389,6 @@ pub struct SectionReader {
 impl SectionReader {
     fn new(opened: Arc<Opened>, section: usize, left: Range<u64>) -> Self {
         SectionReader { opened, section, left, buffer: Zeroizing::new(Vec::new()), index: None }
-    }
-
-    /// Returns the number of bytes still to be read.
-    pub fn remaining(&self) -> u64 {
-        self.left.end - self.left.start
-    }
-
-    /// Fills `out`.
-    ///
-    /// # Errors
-    /// [`StoreError::Invalid`] if fewer bytes remain; [`StoreError::DamagedItem`]; an I/O error.
-    /// Bytes already written to `out` are valid.
-    pub fn fill(&mut self, mut out: &mut [u8]) -> Result<()> {
-        if out.len() as u64 > self.remaining() {
-            return Err(StoreError::Invalid(format!(
-                "{} bytes of item {} are wanted where {} remain",
-                out.len(),
-                self.opened.id,
-                self.remaining()
-            )));
-        }
-        while !out.is_empty() {
-            let part = self.available()?;
-            let n = part.len().min(out.len());
-            out[..n].copy_from_slice(&part[..n]);
-            out = &mut out[n..];
-            self.left.start += n as u64;
-        }
-        Ok(())
     }
 
     /// Passes all remaining bytes to `take`, one decrypted chunk at a time.

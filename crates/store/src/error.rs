@@ -316,21 +316,6 @@ impl StoreError {
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         StoreError::Damaged { path: path.to_path_buf(), what: what.into() }
     }
-
-    /// Extracts the store's error from an error of one of this crate's readers or writers.
-    ///
-    /// They implement [`io::Read`] and [`io::Write`], and their errors carry a `StoreError`, which
-    /// this function extracts. Any other error becomes [`StoreError::Io`].
-    pub fn from_io(error: io::Error) -> Self {
-        match error.downcast::<StoreError>() {
-            Ok(inner) => inner,
-            Err(other) => StoreError::Io {
-                what: "read or write",
-                path: PathBuf::from("the store"),
-                why: Cause::from(&other),
-            },
-        }
-    }
 }
 
 impl From<StoreError> for io::Error {
@@ -360,7 +345,7 @@ mod tests {
         let class = |code| {
             let error = StoreError::io("open", path, &io::Error::from_raw_os_error(code));
             // The class survives the way through a reader.
-            let back = StoreError::from_io(io::Error::from(error.clone()));
+            let back = io::Error::from(error.clone()).downcast::<StoreError>().unwrap();
             assert_eq!(back.class(), error.class());
             error.class()
         };

@@ -105,11 +105,6 @@ impl ItemWriter {
         &mut self.sections[index]
     }
 
-    /// Returns the writers of all sections, for writing to them side by side.
-    pub fn sections(&mut self) -> &mut [SectionWriter] {
-        &mut self.sections
-    }
-
     /// Finishes the item with `counts` records of each sort (`[1]` for a prepared one). When this
     /// returns, the item is on disk and can be taken from.
     ///
@@ -296,11 +291,6 @@ impl SectionWriter {
             buffer: Zeroizing::new(Vec::with_capacity(room)),
             failed: None,
         })
-    }
-
-    /// Returns the number of bytes written so far.
-    pub fn written(&self) -> u64 {
-        self.bytes
     }
 
     /// Writes all of `bytes`.

@@ -20,15 +20,7 @@ pub struct Progress {
 /// A lock on a group across all processes. It is released when it is dropped or the process ends.
 #[derive(Debug)]
 pub struct GroupLock {
-    group: GroupId,
     _lock: Flock,
-}
-
-impl GroupLock {
-    /// Returns the locked group.
-    pub fn group(&self) -> &GroupId {
-        &self.group
-    }
 }
 
 impl Store {
@@ -47,7 +39,7 @@ impl Store {
         let path = self.core.groups().join(format!("{}.lock", hex::encode(group)));
         let file = access::open(&path, Mode::Create)?;
         let lock = Flock::try_exclusive(file, &path)?;
-        Ok(lock.map(|lock| GroupLock { group: *group, _lock: lock }))
+        Ok(lock.map(|lock| GroupLock { _lock: lock }))
     }
 
     /// Reads and checks every frame of every available item, and returns a result for each. Changes

@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use common::*;
@@ -19,9 +20,7 @@ fn use_all(store: &Store, id: ItemId) -> Result<Vec<u8>> {
     taken.check()?;
     let mut all = Vec::new();
     for section in 0..taken.sections() {
-        let mut bytes = vec![0; taken.bytes(section).count()];
-        taken.read(section, taken.bytes(section))?.fill(&mut bytes)?;
-        all.extend(bytes);
+        taken.read(section, taken.bytes(section))?.read_to_end(&mut all).unwrap();
     }
     Ok(all)
 }
@@ -109,7 +108,7 @@ fn only_the_damaged_part_is_lost() {
     let mut out = [0; 7 * RECORD];
     let mut reader = broken.read(0, broken.bytes(0)).unwrap();
     // The first of these records begins in the previous frame.
-    assert!(reader.fill(&mut out).is_err());
+    assert!(reader.read_exact(&mut out).is_err());
     assert!(out[8..].iter().all(|byte| *byte == 0), "a byte of a damaged frame was released");
     check_records(&store.take_range(id, &[19], &[50]).unwrap());
 }

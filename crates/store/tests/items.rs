@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use common::*;
 use symbolon_store::*;
@@ -59,9 +59,9 @@ fn only_what_was_taken_can_be_read() {
     assert_eq!(taken.bytes(0), 10 * size..20 * size);
     let mut reader = taken.read(0, 12 * size..13 * size).unwrap();
     let mut out = [0; RECORD];
-    reader.fill(&mut out).unwrap();
+    reader.read_exact(&mut out).unwrap();
     assert_eq!(out, record(0, 12));
-    assert!(matches!(reader.fill(&mut out[..1]), Err(StoreError::Invalid(_))));
+    assert_eq!(reader.read(&mut out).unwrap(), 0);
     for range in [9 * size..11 * size, 19 * size..21 * size, 0..1, 10 * size - 1..10 * size] {
         assert!(matches!(taken.read(0, range), Err(StoreError::Invalid(_))));
     }
@@ -296,7 +296,6 @@ fn a_group_is_locked_by_one() {
     assert!(store.lock_group(&other).unwrap().is_some());
     store.gc().unwrap();
     assert!(store.lock_group(&group).unwrap().is_none(), "collecting leaves held locks alone");
-    assert_eq!(lock.group(), &group);
     drop(lock);
     assert!(store.lock_group(&group).unwrap().is_some());
     store.gc().unwrap();

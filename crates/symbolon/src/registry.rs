@@ -55,8 +55,3 @@ pub fn sections() -> Vec<Section> {
     }));
     all
 }
-
-/// Returns the check with this code, if there is one.
-pub fn check_by_code(code: &str) -> Option<Check> {
-    sections().iter().flat_map(|section| section.checks).find(|check| check.code() == code).copied()
-}

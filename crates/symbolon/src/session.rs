@@ -11,7 +11,7 @@ use symbolon_protocols::{
     Preprocessed, Protocol, RunTerms,
 };
 use symbolon_transport::{
-    CancelHandle, Channel, Culprit, Error, Observer, Progress, Result, SessionId, TransportReason,
+    Channel, Culprit, Error, Observer, Progress, Result, SessionId, TransportReason,
 };
 
 use crate::autotune::{Choice, Preferences, Work};
@@ -37,7 +37,7 @@ pub use windows::{BatchPlan, BatchWindows};
 /// [`Correlations`] and [`PreparedCircuit`] are consumed, so nothing can be used twice. All parties
 /// must call the same phases in the same order. The phases may be repeated over one session, each
 /// time with fresh material, and [`Session::next_circuit`] moves on to another circuit. Another
-/// thread can cancel everything: see [`Session::cancel_handle`].
+/// thread can cancel everything: see [`Config::cancelled_by`].
 ///
 /// A computation in parts is another kind of session, which [`Session::connect_in_parts`] begins
 /// and the handshake compares. Its calls are [`Session::evaluate_part`] and
@@ -52,7 +52,6 @@ pub struct Session {
     /// The session's present circuit, and the number of circuits up to and including it.
     circuit: Compiled,
     circuits: u64,
-    cancel: CancelHandle,
     protocol: Protocol,
     choice: Choice,
     dealer: Option<String>,
@@ -141,7 +140,6 @@ impl Session {
             config.terms().params.clone();
         let gates = config.demand(&circuit)?.and_gates.saturating_mul(executions);
         protocol.check_options(circuit.circuit(), &config.terms().params.options)?;
-        let cancel = config.terms().cancel.clone();
         let work = (gates, Preferences::NOTHING);
         let kind = if plan.is_some() { Kind::Parts } else { Kind::Run };
         let job = plan.map_or(Job::Run(&circuit), |plan| Job::Parts(&circuit, plan));
@@ -154,7 +152,6 @@ impl Session {
             kind,
             circuit,
             circuits: 1,
-            cancel,
             protocol,
             choice,
             dealer,
@@ -210,12 +207,6 @@ impl Session {
     /// every session.
     pub fn id(&self) -> SessionId {
         self.id
-    }
-
-    /// Returns a handle that cancels this session from another thread: see
-    /// [`Config::cancelled_by`].
-    pub fn cancel_handle(&self) -> CancelHandle {
-        self.cancel.clone()
     }
 
     /// Returns what every phase has cost this party so far.

@@ -2,7 +2,6 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,43 +29,6 @@ const GOODBYE: Duration = Duration::from_millis(500);
 
 /// The maximum number of lanes between two parties.
 pub(crate) const MAX_LANES: usize = 1024;
-
-/// A kind of transport, as users name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Link {
-    /// TLS 1.3 over TCP with both keys pinned: the default between machines.
-    Tls,
-    /// TCP without any protection.
-    Tcp,
-    /// Within one process.
-    Memory,
-}
-
-impl FromStr for Link {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "tls" => Ok(Link::Tls),
-            "tcp" => Ok(Link::Tcp),
-            "memory" => Ok(Link::Memory),
-            _ => Err(Error::invalid_input(format!(
-                "`{}` is not a transport: use tls, tcp or memory",
-                crate::text::printable(text)
-            ))),
-        }
-    }
-}
-
-impl std::fmt::Display for Link {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Link::Tls => "tls",
-            Link::Tcp => "tcp",
-            Link::Memory => "memory",
-        })
-    }
-}
 
 /// The expected peer at the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -340,14 +302,6 @@ fn read_tls(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn transports_by_name() {
-        for link in [Link::Tls, Link::Tcp, Link::Memory] {
-            assert_eq!(link.to_string().parse::<Link>().unwrap(), link);
-        }
-        assert!("udp".parse::<Link>().is_err());
-    }
 
     #[test]
     fn impossible_wishes_are_refused() {

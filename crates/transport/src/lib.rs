@@ -78,7 +78,7 @@ pub use channel::{Channel, DEFAULT_TIMEOUT, Hangup, LONGEST_TIMEOUT};
 pub use check::{Check, Culprit, DEALER};
 pub use descriptors::descriptor_limit;
 pub use dial::connect_lanes;
-pub use endpoint::{Link, Options, Peer};
+pub use endpoint::{Options, Peer};
 pub use error::{Error, Result};
 pub use fault::Fault;
 pub use handshake::{

@@ -11,7 +11,7 @@ use symbolon_garbling::wires::ZeroLabels;
 use symbolon_preprocessing::Preprocessor;
 use symbolon_primitives::{BitVec, Block, Delta, Seed, derive_block};
 use symbolon_transport::{Result, Step};
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 use super::io_wires;
 use super::{
@@ -44,18 +44,12 @@ impl PartySecrets {
 }
 
 /// The MACs and keys of the masks of the inputs.
+#[derive(ZeroizeOnDrop)]
 pub(crate) struct InputAuth {
     /// For each peer, the MACs on the masks of this party's input wires.
     pub macs: Vec<Vec<Block>>,
     /// For each peer, the keys for the masks of its input wires.
     pub keys: Vec<Vec<Block>>,
-}
-
-impl Drop for InputAuth {
-    fn drop(&mut self) {
-        self.macs.zeroize();
-        self.keys.zeroize();
-    }
 }
 
 /// Everything that one evaluation consumes, with `triples` for its gates.

@@ -10,10 +10,10 @@ use symbolon_preprocessing::{AuthShares, Share};
 use symbolon_primitives::block_xor::{interleave_blocks, interleave_masked};
 use symbolon_primitives::{BitVec, Block, Key, Mac, key_sums, reserve_wiped};
 use symbolon_transport::Result;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// A growable list of one party's authenticated shares, for random access.
-#[derive(Default)]
+#[derive(Default, ZeroizeOnDrop)]
 pub(crate) struct WireShares {
     peers: usize,
     bits: Vec<bool>,
@@ -307,13 +307,5 @@ impl WireStore for WireShares {
         self.bits.copy_within(from.clone(), out);
         let peers = self.peers;
         self.auth.copy_within(from.start * peers..from.end * peers, out * peers);
-    }
-}
-
-impl Drop for WireShares {
-    fn drop(&mut self) {
-        // All of the memory is wiped, because a list that was emptied uses less than it holds.
-        self.bits.zeroize();
-        self.auth.zeroize();
     }
 }

@@ -17,7 +17,7 @@ use symbolon_garbling::half_gates::{self, RUN};
 use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg, reserve_wiped};
 use symbolon_transport::{Channel, Error, Message, Result, Step};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
     hash::LabelHash,
@@ -100,7 +100,7 @@ pub(super) fn stream(
 
 /// A chunk of garbled gates from all garblers, with the evaluator's own part of them. During
 /// construction it contains only the first gates.
-#[derive(Default)]
+#[derive(Default, ZeroizeOnDrop)]
 struct Table {
     /// For each gate and garbler i: 𝒢_0 ⊕ M_i[λ_β], 𝒢_1 ⊕ M_i[λ_α], M_i[λ_αβ ⊕ λ_γ], with the MACs
     /// of this party's shares.
@@ -181,15 +181,6 @@ impl GarbledTable for Table {
 /// each other garbler.
 fn blocks_of(gates: usize, garblers: usize) -> usize {
     gates * (2 + 4 * (garblers - 1))
-}
-
-impl Drop for Table {
-    fn drop(&mut self) {
-        self.half_gates.zeroize();
-        self.sealed.zeroize();
-        self.own.zeroize();
-        self.keys.zeroize();
-    }
 }
 
 /// The evaluator after phase 2.
@@ -312,8 +303,10 @@ struct EvalPass<'p> {
 }
 
 /// The wires under evaluation, and the state for hashing their gates.
+#[derive(ZeroizeOnDrop)]
 pub(crate) struct Evaluation {
     wires: Wires,
+    #[zeroize(skip)]
     hashes: Vec<LabelHash>,
     first_tweak: u64,
     /// Buffers: per garbler the hashed labels of α and β, and per pair of garblers the hashed rows.
@@ -323,19 +316,12 @@ pub(crate) struct Evaluation {
     ts: Vec<Block>,
 }
 
-impl Drop for Evaluation {
-    fn drop(&mut self) {
-        self.halves.zeroize();
-        self.rows.zeroize();
-        self.new.zeroize();
-        self.ts.zeroize();
-    }
-}
-
 /// The masked values and the labels of the live wires. NOT flips Λ and keeps the labels; those of a
 /// constant are 0.
+#[derive(ZeroizeOnDrop)]
 struct Wires {
     garblers: usize,
+    #[zeroize(skip)]
     masked: Vec<bool>,
     /// The label of garbler i on slot s, at `s·garblers + i`.
     labels: Vec<Block>,
@@ -366,12 +352,6 @@ impl WireStore for Wires {
         let n = self.garblers;
         self.masked.copy_within(from.clone(), out);
         self.labels.copy_within(from.start * n..from.end * n, out * n);
-    }
-}
-
-impl Drop for Wires {
-    fn drop(&mut self) {
-        self.labels.zeroize();
     }
 }
 

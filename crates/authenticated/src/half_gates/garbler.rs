@@ -13,7 +13,7 @@ use symbolon_garbling::wires::{WireStore, ZeroLabels};
 use symbolon_garbling::{choose, four_row};
 use symbolon_primitives::{BitVec, Block, Delta, reserve_wiped};
 use symbolon_transport::{Channel, Result};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
     hash::LabelHash,
@@ -100,7 +100,9 @@ pub(super) fn stream(
 }
 
 /// The pass over the labels: step 8.
+#[derive(ZeroizeOnDrop)]
 pub(crate) struct GarblePass<'p> {
+    #[zeroize(skip)]
     cursor: Cursor<'p>,
     labels: ZeroLabels,
     first_tweak: u64,
@@ -210,14 +212,8 @@ impl<'p> GarblePass<'p> {
     }
 }
 
-impl Drop for GarblePass<'_> {
-    fn drop(&mut self) {
-        self.inputs.zeroize();
-        self.rows.zeroize();
-    }
-}
-
 /// A garbler after phase 2.
+#[derive(ZeroizeOnDrop)]
 struct GarblerSecrets {
     /// The evaluator's index among the peers.
     evaluator: usize,
@@ -229,7 +225,7 @@ struct GarblerSecrets {
 }
 
 /// What a garbler keeps of AND gates for the online phase.
-#[derive(Default)]
+#[derive(Default, ZeroizeOnDrop)]
 struct Gates {
     /// The labels L_γ,0.
     labels: Vec<Block>,
@@ -238,7 +234,7 @@ struct Gates {
 
 /// The MACs towards the evaluator that authenticate gates to it, gate by gate: M_1[λ_α], M_1[λ_β],
 /// M_1[λ_αβ ⊕ λ_γ].
-#[derive(Default)]
+#[derive(Default, ZeroizeOnDrop)]
 struct ProofMacs([Vec<Block>; 3]);
 
 impl ProofMacs {
@@ -253,18 +249,6 @@ impl ProofMacs {
             reserve_wiped(macs, gates.len());
             macs.extend(rows.auths(0, gates.len()).map(|auth| auth[peer][0]));
         }
-    }
-}
-
-impl Drop for ProofMacs {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
-}
-
-impl Drop for Gates {
-    fn drop(&mut self) {
-        self.labels.zeroize();
     }
 }
 
@@ -337,12 +321,6 @@ pub(super) fn load(
         blocks.zeroize();
     }
     Ok(Box::new(ready))
-}
-
-impl Drop for GarblerSecrets {
-    fn drop(&mut self) {
-        self.input_labels.zeroize();
-    }
 }
 
 #[cfg(feature = "measure")]

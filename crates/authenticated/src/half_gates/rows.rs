@@ -4,12 +4,13 @@
 use symbolon_circuit::And;
 use symbolon_garbling::half_gates::{self, Gates, RUN};
 use symbolon_primitives::{BitVec, Block, Delta, reserve_wiped};
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 use super::hash::LabelHash;
 use crate::gates::masked_gates::MaskedGates;
 
 /// Garbles, and collects the data to be sent and to be kept.
+#[derive(ZeroizeOnDrop)]
 pub(super) struct HalfGates {
     /// The evaluator's index among the peers.
     pub evaluator: usize,
@@ -17,6 +18,7 @@ pub(super) struct HalfGates {
     /// garbler's do.
     is_pointer: bool,
     pub delta: Delta,
+    #[zeroize(skip)]
     pub hash: LabelHash,
     /// L_γ,0 of every gate of the whole circuit, or of a chunk, for checking the evaluator's Λ_γ.
     pub outputs: Vec<Block>,
@@ -24,6 +26,7 @@ pub(super) struct HalfGates {
     pub message: Vec<Block>,
     /// The bits b of a chunk; empty unless this party's labels carry the masked values.
     pub pointers: BitVec,
+    #[zeroize(skip)]
     kernel: Box<half_gates::HalfGates>,
 }
 
@@ -80,11 +83,5 @@ impl HalfGates {
         }
         reserve_wiped(&mut self.outputs, n);
         self.outputs.extend_from_slice(labels);
-    }
-}
-
-impl Drop for HalfGates {
-    fn drop(&mut self) {
-        self.outputs.zeroize();
     }
 }

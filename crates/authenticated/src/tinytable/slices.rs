@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{bytes_of_rows, mask64, rows_of_bytes};
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 /// A matrix of bits: one row per wire, with one bit per execution, packed in words, least
 /// significant bit first. Unused bits of a row's last word are zero.
+#[derive(ZeroizeOnDrop)]
 pub(crate) struct Slices {
     executions: usize,
     /// The number of words in a row.
@@ -69,12 +70,6 @@ impl WireStore for Slices {
     fn copy(&mut self, from: Range<usize>, out: usize) {
         let words = self.words;
         self.rows.copy_within(from.start * words..from.end * words, out * words);
-    }
-}
-
-impl Drop for Slices {
-    fn drop(&mut self) {
-        self.rows.zeroize();
     }
 }
 

@@ -17,7 +17,7 @@ use symbolon_garbling::half_gates::RUN;
 use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error, Message, Result, Step};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{EVALUATOR, checks, messages, rows};
 #[cfg(feature = "measure")]
@@ -95,7 +95,7 @@ pub(super) fn stream(
 
 /// The garbled rows of a chunk, which already include the evaluator's shares. During construction
 /// it contains only the first gates.
-#[derive(Default)]
+#[derive(Default, ZeroizeOnDrop)]
 struct Table {
     /// Row i of gate g at 4g + i: the block to be XORed with the label's hash.
     labels: Vec<Block>,
@@ -284,14 +284,6 @@ pub(super) fn load(
         });
     }
     Ok(Box::new(ready))
-}
-
-impl Drop for Table {
-    fn drop(&mut self) {
-        self.labels.zeroize();
-        self.macs.zeroize();
-        self.bits.zeroize();
-    }
 }
 
 /// Λ of the garbler's input wires, and the labels of all input wires.

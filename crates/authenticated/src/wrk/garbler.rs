@@ -12,7 +12,7 @@ use symbolon_garbling::choose;
 use symbolon_garbling::wires::{WireStore, ZeroLabels};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::{
     messages, online,
@@ -167,6 +167,7 @@ impl<'p> GarblePass<'p> {
 }
 
 /// The garbler after phase 2.
+#[derive(ZeroizeOnDrop)]
 struct GarblerSecrets {
     delta: Delta,
     own_masks: BitVec,
@@ -228,13 +229,6 @@ pub(super) fn load(circuit: &Compiled, mut from: Reader<'_>) -> Result<Box<dyn P
 
 /// The garbler's party number.
 const GARBLER: PartyId = PartyId::new(0);
-
-impl Drop for GarblerSecrets {
-    fn drop(&mut self) {
-        self.input_labels.zeroize();
-        self.output_labels.zeroize();
-    }
-}
 
 #[cfg(feature = "measure")]
 impl<'p> GarblePass<'p> {

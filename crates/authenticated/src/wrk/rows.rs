@@ -11,7 +11,7 @@ use symbolon_garbling::four_row::{self, FourRows, ROWS, RowHash, TruncatedMac};
 use symbolon_garbling::half_gates::{Gates, RUN};
 use symbolon_primitives::{Block, Delta, TweakedHash, derive_block};
 use symbolon_transport::{Channel, Result};
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 use super::messages;
 use crate::gates::{garbled_table::MESSAGE, masked_gates::MaskedGates};
@@ -28,14 +28,17 @@ pub(super) fn row_hash(session: &[u8; 32]) -> RowHash {
 }
 
 /// Garbles, and collects the data to be sent.
+#[derive(ZeroizeOnDrop)]
 pub(super) struct Rows {
     pub delta: Delta,
+    #[zeroize(skip)]
     hash: RowHash,
     mac_bytes: usize,
     /// Rows 1 to 3 of each gate that is not sent yet.
     labels: Vec<Block>,
     /// The truncated MACs of all rows of these gates.
     macs: Vec<u8>,
+    #[zeroize(skip)]
     kernel: Box<FourRows>,
 }
 
@@ -135,10 +138,4 @@ fn put_macs<M: TruncatedMac>(
         }
     }
     list.truncate(end);
-}
-
-impl Drop for Rows {
-    fn drop(&mut self) {
-        self.labels.zeroize();
-    }
 }

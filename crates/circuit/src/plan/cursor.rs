@@ -28,7 +28,7 @@ pub struct Cursor<'a> {
     stack: Vec<Position>,
     /// The copies of the call that is being entered or left.
     copies: Vec<Linear>,
-    next_and: u64,
+    pub(super) next_and: u64,
 }
 
 /// A place within one frame.
@@ -54,11 +54,6 @@ impl<'a> Cursor<'a> {
     pub(super) fn new(plan: &'a Plan) -> Self {
         let main = Position::start(plan.frames.len() - 1, 0);
         Cursor { plan, stack: vec![main], copies: Vec::new(), next_and: 0 }
-    }
-
-    /// Returns how many AND gates precede the cursor.
-    pub fn ands_done(&self) -> u64 {
-        self.next_and
     }
 
     /// Returns the next batch, or `None` when the walk has ended. Any list of a batch may be empty,

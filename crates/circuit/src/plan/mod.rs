@@ -216,16 +216,6 @@ impl Plan {
         self.main().counts.and
     }
 
-    /// Returns how many XOR gates the flattened program has.
-    pub fn xor_count(&self) -> u64 {
-        self.main().counts.xor
-    }
-
-    /// Returns how many NOT gates the flattened program has.
-    pub fn inv_count(&self) -> u64 {
-        self.main().counts.inv
-    }
-
     /// Returns how many gates of every kind the flattened program has, and how many copies a walk
     /// makes.
     pub fn counts(&self) -> GateCounts {

@@ -16,7 +16,7 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
     while let Some(Batch { base, linear, ands, first_and, lookups }) = cursor.next_batch() {
         if !ands.is_empty() {
             assert_eq!(passing.skip_ands(), Some(ands.len()), "passing over shows the same");
-            assert_eq!(passing.ands_done(), first_and + ands.len() as u64);
+            assert_eq!(passing.next_and, first_and + ands.len() as u64);
         }
         assert!(!linear.is_empty() || !ands.is_empty() || !lookups.is_empty());
         assert!(ands.len() + lookups.len() <= plan.limits().batch);
@@ -71,7 +71,7 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
     }
     assert!(cursor.next_batch().is_none(), "a walk that has ended stays so");
     assert_eq!([passing.skip_ands(), passing.skip_ands()], [None, None]);
-    assert_eq!(cursor.ands_done(), plan.and_count());
+    assert_eq!(cursor.next_and, plan.and_count());
     assert_eq!(counts, plan.counts());
     plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect()
 }
@@ -205,7 +205,7 @@ fn a_repeat_takes_the_memory_of_one_round() {
     while cursor.next_batch().is_some() {
         batches += 1;
     }
-    assert_eq!(cursor.ands_done(), 3_000_000);
+    assert_eq!(cursor.next_and, 3_000_000);
     assert!(batches < 3_200_000, "{batches} batches");
 }
 
@@ -213,7 +213,7 @@ fn a_repeat_takes_the_memory_of_one_round() {
 fn memory_follows_live_wires() {
     let plan = Plan::new(&chain(10_000));
     assert!(plan.slots() <= 4, "{} slots", plan.slots());
-    assert_eq!(plan.inv_count(), 10_000);
+    assert_eq!(plan.counts().inv, 10_000);
     assert_eq!(walk(&plan, &[true]), [true]);
 }
 

@@ -42,7 +42,7 @@
 
 use symbolon_primitives::{BitVec, Block, Prg, Seed, TweakedHash, derive_block};
 use symbolon_transport::PartyId;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::{garble::Digest, ot::Blocks};
 
@@ -60,10 +60,12 @@ pub(super) struct Shape<'a> {
 }
 
 /// A sender's OTs for one intersection.
+#[derive(ZeroizeOnDrop)]
 pub(super) struct Sender {
     /// The strings m^{i,t}_0 and m^{i,t}_1, by i and then by t.
     pub pairs: Vec<[Block; 2]>,
     /// The committed terms, in the asynchronous form.
+    #[zeroize(skip)]
     pub committed: Option<CommittedTerms>,
 }
 
@@ -83,12 +85,6 @@ pub(super) struct Receiver {
     pub messages: Blocks,
     /// The sender's commitments to its terms, two for each i, j and t, in the asynchronous form.
     pub leaves: Vec<[Digest; 2]>,
-}
-
-impl Drop for Sender {
-    fn drop(&mut self) {
-        self.pairs.zeroize();
-    }
 }
 
 impl Shape<'_> {

@@ -16,7 +16,7 @@
 //! `outputs`, values are gathered from all candidates by masks
 
 use symbolon_primitives::{BitVec, Block, Prg, same_digest};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use symbolon_transport::PartyId;
 
@@ -26,6 +26,7 @@ use super::{
 };
 
 /// What a party got from evaluating a circuit of a bucket.
+#[derive(ZeroizeOnDrop)]
 pub(super) struct Candidate {
     /// The values of the outputs.
     pub values: BitVec,
@@ -33,13 +34,6 @@ pub(super) struct Candidate {
     pub item: u128,
     /// Whether the labels are the bucket's. Other labels cannot be confirmed.
     pub good: bool,
-}
-
-impl Drop for Candidate {
-    fn drop(&mut self) {
-        self.item.zeroize();
-        self.good.zeroize();
-    }
 }
 
 /// The values of an intersection, wiped when they are dropped.

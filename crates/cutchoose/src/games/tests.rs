@@ -4,6 +4,60 @@ use symbolon_transport::adversary::Rate;
 use super::*;
 use crate::{Buckets, CheckSet};
 
+impl Game {
+    /// Returns, for each bucket size, the sizes with the fewest objects, as long as larger buckets
+    /// save objects. Bucket sizes ascend, and numbers of objects descend.
+    fn choices(&self) -> Result<Vec<Sizes>> {
+        let mut choices = Vec::new();
+        let mut most = Sizes::MOST;
+        for bucket in 1.. {
+            if bucket * self.buckets >= most {
+                break;
+            }
+            if let Some(sizes) = self.fewest_up_to(bucket, most) {
+                most = sizes.objects - 1;
+                choices.push(sizes);
+            }
+        }
+        if choices.is_empty() {
+            return Err(self.too_many());
+        }
+        Ok(choices)
+    }
+
+    /// Returns log2 of the chance of an adversary that makes `bad` bad objects, in a single try.
+    fn log2_chance_of(&self, bucket: u64, objects: u64, bad: u64) -> Result<f64> {
+        self.check(bucket, objects)?;
+        Ok(self.chance(&mut self.bad_buckets(bucket), objects).bounds(bad).log2())
+    }
+
+    /// Returns the number of bad objects that is best for the adversary in a single try.
+    fn worst(&self, bucket: u64, objects: u64) -> u64 {
+        self.chance(&mut self.bad_buckets(bucket), objects).peak(0)
+    }
+
+    /// Returns log2 of P, in a single try, of an adversary that makes as many bad objects as is
+    /// best for it.
+    fn log2_chance(&self, bucket: u64, objects: u64) -> f64 {
+        self.log2_chance_of(bucket, objects, self.worst(bucket, objects)).unwrap()
+    }
+
+    /// Returns log2 of W of an adversary that makes `bad` bad objects.
+    fn log2_all_tries_of(&self, bucket: u64, objects: u64, bad: u64) -> f64 {
+        let mut buckets = self.bad_buckets(bucket);
+        let bounds = self.chance(&mut buckets, objects).win_and_unnoticed(bad);
+        let [win, unnoticed] = bounds.map(|bounds| bounds.log2().exp2());
+        if win == 0.0 { f64::NEG_INFINITY } else { (win / (1.0 - unnoticed + win)).log2() }
+    }
+
+    /// Returns the largest W.
+    fn log2_all_tries(&self, bucket: u64, objects: u64) -> f64 {
+        let all = 1..=self.worst(bucket, objects);
+        let all = all.map(|bad| self.log2_all_tries_of(bucket, objects, bad));
+        all.fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
 fn fewest(goal: Goal, buckets: u64, rho: u32) -> (u64, u64) {
     let game = Game::new(goal, buckets, rho).unwrap();
     let sizes = game.best(Costs::FEWEST_OBJECTS).unwrap();
@@ -90,8 +144,8 @@ fn the_fewest_objects_are_the_fewest() {
                 let Sizes { bucket, objects, .. } = *sizes;
                 assert!(game.holds(bucket, objects).unwrap());
                 let chance = |objects| match goal {
-                    Goal::OneGoodInGivenBucket => game.log2_chance(bucket, objects).unwrap(),
-                    _ => game.log2_chance_of_all_tries(bucket, objects).unwrap(),
+                    Goal::OneGoodInGivenBucket => game.log2_chance(bucket, objects),
+                    _ => game.log2_all_tries(bucket, objects),
                 };
                 assert!(chance(objects) <= -f64::from(rho) + 1e-9);
                 if objects > sizes.bucketed() + 1 {
@@ -173,8 +227,6 @@ fn bad_parameters_are_errors() {
     refused(game.holds(2, 15).map(drop));
     refused(game.holds(2, 1 << 32).map(drop));
     refused(game.holds(u64::MAX, 100).map(drop));
-    refused(game.log2_chance(2, 15).map(drop));
-    refused(game.worst(2, 15).map(drop));
     refused(game.log2_chance_of(2, 15, 1).map(drop));
     assert_eq!(game.fewest_objects(1).unwrap(), None);
     assert_eq!(game.fewest_objects(u64::MAX).unwrap(), None);
@@ -257,10 +309,9 @@ fn a_cheater_that_tries_again_wins_as_often_as_predicted() {
         let game = Game::new(goal, sizes.buckets, 1).unwrap();
         let Sizes { bucket, objects, .. } = sizes;
         let once = game.log2_chance_of(bucket, objects, bad as u64).unwrap().exp2();
-        let mut buckets = game.bad_buckets(bucket);
-        let all = game.chance(&mut buckets, objects).log2_all_tries(bad as u64).exp2();
+        let all = game.log2_all_tries_of(bucket, objects, bad as u64).exp2();
         assert!(all > 2.0 * once, "{goal:?}: {all}, {once}");
-        assert!(game.log2_chance_of_all_tries(bucket, objects).unwrap().exp2() >= all);
+        assert!(game.log2_all_tries(bucket, objects).exp2() >= all);
         let session = |_| loop {
             match end(goal, &sizes, bad, &mut prg) {
                 End::Nothing => {}
@@ -291,8 +342,8 @@ fn a_cheater_wins_one_bucket_as_often_as_predicted() {
     ] {
         let game = Game::new(goal, buckets, 1).unwrap();
         let sizes = Sizes { buckets, bucket, objects };
-        let worst = game.worst(bucket, objects).unwrap();
-        let best = game.log2_chance(bucket, objects).unwrap();
+        let worst = game.worst(bucket, objects);
+        let best = game.log2_chance(bucket, objects);
         for bad in worst.saturating_sub(1)..=worst + 1 {
             let predicted = game.log2_chance_of(bucket, objects, bad).unwrap().exp2();
             let rate: Rate =
@@ -323,7 +374,7 @@ fn a_cheater_wins_any_of_several_buckets_no_more_often_than_predicted() {
     ] {
         let game = Game::new(goal, buckets, 1).unwrap();
         let sizes = Sizes { buckets, bucket, objects };
-        let most = game.log2_chance(bucket, objects).unwrap().exp2();
+        let most = game.log2_chance(bucket, objects).exp2();
         for bad in 1..=objects as usize {
             let rate: Rate = (0..2_000).map(|_| play(goal, &sizes, bad, &mut prg)).collect();
             rate.assert_at_most(game.log2_chance_of(bucket, objects, bad as u64).unwrap().exp2());
@@ -331,7 +382,7 @@ fn a_cheater_wins_any_of_several_buckets_no_more_often_than_predicted() {
         }
         // The bound is not loose: with the best number of bad objects, the adversary wins more
         // often than half of it.
-        let worst = game.worst(bucket, objects).unwrap() as usize;
+        let worst = game.worst(bucket, objects) as usize;
         let rate: Rate = (0..4_000).map(|_| play(goal, &sizes, worst, &mut prg)).collect();
         assert!(rate.measured() > most / 2.0, "{rate:?} {most}");
     }

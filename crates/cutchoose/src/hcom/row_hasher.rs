@@ -1,7 +1,7 @@
 //! The hash of an opening's rows.
 
 use blake3::{Hash, Hasher};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 /// How many bytes are hashed in parallel: sixteen BLAKE3 chunks.
 const SPAN: usize = 16 << 10;
@@ -11,6 +11,7 @@ const ROOM: usize = SPAN / 8 + 64;
 
 /// Collects rows until it can hash whole chunks in parallel, which takes a third of the time of
 /// hashing one chunk after another.
+#[derive(ZeroizeOnDrop)]
 pub(super) struct RowHasher {
     hasher: Box<Hasher>,
     /// [`ROOM`] words, of which the first `filled` wait.
@@ -72,12 +73,6 @@ impl RowHasher {
         let bytes: &[u8] = bytemuck::cast_slice(&self.waiting[..self.filled]);
         self.hasher.update(&bytes[self.hashed..]);
         self.hasher.finalize()
-    }
-}
-
-impl Drop for RowHasher {
-    fn drop(&mut self) {
-        self.hasher.zeroize();
     }
 }
 

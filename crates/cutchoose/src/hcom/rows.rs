@@ -35,10 +35,6 @@ impl Committed {
         (self.values.grow(n), self.rows.room(n))
     }
 
-    pub(super) fn values_mut(&mut self) -> &mut [Block] {
-        &mut self.values
-    }
-
     /// Returns the rows of V.
     pub(super) fn rows(&self) -> &Commitments {
         &self.rows
@@ -62,14 +58,6 @@ impl Committed {
     /// Returns the strings.
     pub fn values(&self) -> &[Block] {
         &self.values
-    }
-
-    /// Returns the string of commitment `i`.
-    ///
-    /// # Panics
-    /// If there is no such commitment.
-    pub fn value(&self, i: usize) -> Block {
-        self.values[i]
     }
 
     /// Replaces the string of commitment `i`, but not its row. The committer must tell the receiver
@@ -103,40 +91,6 @@ impl Committed {
         let sum = parts.iter().fold(Block::ZERO, |sum, (from, i)| sum ^ from.values[*i]);
         self.values.grow(1)[0] = sum;
         self.rows.add_up(parts.iter().map(|(from, i)| (&from.rows, *i)));
-    }
-
-    /// Appends a commitment of another list.
-    ///
-    /// # Panics
-    /// As [`Committed::push_xor`].
-    pub fn push(&mut self, from: &Committed, i: usize) {
-        self.push_xor(&[(from, i)]);
-    }
-
-    /// Appends all commitments of another list.
-    ///
-    /// # Panics
-    /// If the other list has other parameters.
-    pub fn append(&mut self, other: &Committed) {
-        self.rows.append(&other.rows);
-        self.values.grow(other.values.len()).copy_from_slice(&other.values);
-    }
-
-    /// Removes the last commitments, so that at most `n` remain.
-    pub fn truncate(&mut self, n: usize) {
-        self.values.truncate(n);
-        self.rows.truncate(n);
-    }
-
-    /// Removes and returns the commitments from number `at` on.
-    ///
-    /// # Panics
-    /// If there are fewer than `at`.
-    #[must_use]
-    pub fn split_off(&mut self, at: usize) -> Committed {
-        let values = WipedVec::from_slice(&self.values[at..]);
-        self.values.truncate(at);
-        Committed { values, rows: self.rows.split_off(at) }
     }
 
     /// Returns the bytes of a stored commitment.
@@ -195,20 +149,6 @@ impl Commitments {
         &self.rows[range.start * self.words..range.end * self.words]
     }
 
-    pub(super) fn rows_mut(&mut self) -> &mut [u64] {
-        &mut self.rows
-    }
-
-    /// Returns the number of commitments.
-    pub fn len(&self) -> usize {
-        self.rows.len() / self.words
-    }
-
-    /// Whether the list is empty.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// Returns commitments to sums of these, each sum given by its terms' numbers.
     ///
     /// # Panics
@@ -239,39 +179,6 @@ impl Commitments {
             same_words(words, from.words);
             xor(row, &from.rows, i);
         }
-    }
-
-    /// Appends a commitment of another list.
-    ///
-    /// # Panics
-    /// As [`Commitments::push_xor`].
-    pub fn push(&mut self, from: &Commitments, i: usize) {
-        self.push_xor(&[(from, i)]);
-    }
-
-    /// Appends all commitments of another list.
-    ///
-    /// # Panics
-    /// If the other list has other parameters.
-    pub fn append(&mut self, other: &Commitments) {
-        same_words(self.words, other.words);
-        self.rows.grow(other.rows.len()).copy_from_slice(&other.rows);
-    }
-
-    /// Removes the last commitments, so that at most `n` remain.
-    pub fn truncate(&mut self, n: usize) {
-        self.rows.truncate(n.saturating_mul(self.words));
-    }
-
-    /// Removes and returns the commitments from number `at` on.
-    ///
-    /// # Panics
-    /// If there are fewer than `at`.
-    #[must_use]
-    pub fn split_off(&mut self, at: usize) -> Commitments {
-        let rows = WipedVec::from_slice(&self.rows[at * self.words..]);
-        self.truncate(at);
-        Commitments { words: self.words, rows }
     }
 
     /// Returns the bytes of a stored commitment.

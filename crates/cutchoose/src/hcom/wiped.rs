@@ -10,16 +10,14 @@ const LEAST: usize = 64;
 
 /// A vector that wipes its memory when it is dropped, and its old memory when it grows.
 pub struct WipedVec<T> {
-    /// The allocated memory; zeros from `used` on.
+    /// The allocated memory; zeros from `len` on.
     room: HugeBuf<T>,
     len: usize,
-    /// The most elements that `room` has held.
-    used: usize,
 }
 
 impl<T: Pod> Default for WipedVec<T> {
     fn default() -> Self {
-        WipedVec { room: HugeBuf::zeroed(0), len: 0, used: 0 }
+        WipedVec { room: HugeBuf::zeroed(0), len: 0 }
     }
 }
 
@@ -39,18 +37,10 @@ impl<T: Pod> WipedVec<T> {
             let least = if start == 0 { LEAST } else { 2 * start };
             let mut room = HugeBuf::zeroed(end.max(least));
             room[..start].copy_from_slice(self);
-            (self.room, self.used) = (room, start);
+            self.room = room;
         }
-        let stale = start..self.used.clamp(start, end);
-        self.room[stale].fill(T::zeroed());
-        (self.len, self.used) = (end, self.used.max(end));
+        self.len = end;
         &mut self.room[start..end]
-    }
-
-    /// Keeps at most the first `n` elements. The others are wiped when new elements replace them,
-    /// or on drop.
-    pub fn truncate(&mut self, n: usize) {
-        self.len = self.len.min(n);
     }
 }
 
@@ -88,12 +78,7 @@ mod tests {
             new.fill(step as u64 + 1);
             expected.resize(expected.len() + n, step as u64 + 1);
             assert_eq!(*list, expected[..]);
-            let left = expected.len() - n / 2;
-            list.truncate(left);
-            expected.truncate(left);
-            assert_eq!(*list, expected[..]);
         }
-        list.truncate(usize::MAX);
         assert_eq!(*list.clone(), expected[..]);
     }
 }

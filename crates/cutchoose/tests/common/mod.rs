@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use symbolon_cutchoose::hcom::{
-    Commitments, Committed, Committer, FieldBits, Params, Receiver, VoleParties,
+    Commitments, Committed, Committer, FieldBits, Params, Receiver, TheirOpening, VoleParties,
 };
 use symbolon_ot::vole;
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::adversary::{Action, FnAdversary, fresh};
-use symbolon_transport::{Channel, Error, Meter, memory_pair};
+use symbolon_transport::{Channel, Error, Message, Meter, memory_pair};
 
 pub const SESSION: [u8; 32] = [4; 32];
 
@@ -34,6 +34,43 @@ pub fn params(k: FieldBits, rho: u32) -> Params {
 pub fn payload_sent(channel: &Channel) -> u64 {
     let report = channel.meter().report();
     report.iter().map(|phase| phase.bytes_sent - 8 * phase.messages_sent).sum()
+}
+
+/// The strings of an opening.
+const STRINGS: Message = Message::of_test("strings");
+
+/// Sends the strings of these commitments, and the proof.
+pub fn open(
+    committer: &mut Committer,
+    channel: &mut Channel,
+    committed: &Committed,
+) -> Result<(), Error> {
+    let mut opening = committer.opening();
+    channel.send(STRINGS, Block::as_bytes(committed.values()))?;
+    opening.add_range(committed, 0..committed.len());
+    opening.finish(channel)
+}
+
+/// Receives the strings of `n` commitments, and the proof.
+pub fn receive(
+    receiver: &mut Receiver,
+    channel: &mut Channel,
+    commitments: &Commitments,
+    n: usize,
+) -> Result<Vec<Block>, Error> {
+    let mut values = vec![Block::ZERO; n];
+    channel.recv_into(STRINGS, Block::as_bytes_mut(&mut values))?;
+    let mut opening = receiver.opening();
+    add_all(&mut opening, commitments, &values);
+    opening.finish(channel)?;
+    Ok(values)
+}
+
+/// Adds commitments to known strings.
+pub fn add_all(opening: &mut TheirOpening, commitments: &Commitments, values: &[Block]) {
+    for (i, &value) in values.iter().enumerate() {
+        opening.add_sum(commitments, std::iter::once(i), value);
+    }
 }
 
 /// Commitments without base OTs: party 0 commits, party 1 receives. The committer only sends, so
@@ -79,21 +116,15 @@ impl Session {
         Ok((committed, self.receiver.commit_random(&mut self.channels.1, n)?))
     }
 
-    pub fn chosen(&mut self, values: &[Block]) -> Result<(Committed, Commitments), Error> {
-        let committed = self.committer.commit_chosen(&mut self.channels.0, values)?;
-        self.channels.0.flush()?;
-        Ok((committed, self.receiver.commit_chosen(&mut self.channels.1, values.len())?))
-    }
-
     /// The committer opens one list, the receiver another.
     pub fn open(
         &mut self,
         committed: &Committed,
         commitments: &Commitments,
     ) -> Result<Vec<Block>, Error> {
-        self.committer.open(&mut self.channels.0, committed)?;
+        open(&mut self.committer, &mut self.channels.0, committed)?;
         self.channels.0.flush()?;
-        self.receiver.open(&mut self.channels.1, commitments)
+        receive(&mut self.receiver, &mut self.channels.1, commitments, committed.len())
     }
 
     /// The committer proves one list; the receiver verifies another, for known values.
@@ -103,9 +134,13 @@ impl Session {
         commitments: &Commitments,
         values: &[Block],
     ) -> Result<(), Error> {
-        self.committer.prove(&mut self.channels.0, committed)?;
+        let mut opening = self.committer.opening();
+        opening.add_range(committed, 0..committed.len());
+        opening.finish(&mut self.channels.0)?;
         self.channels.0.flush()?;
-        self.receiver.verify(&mut self.channels.1, commitments, values)
+        let mut opening = self.receiver.opening();
+        add_all(&mut opening, commitments, values);
+        opening.finish(&mut self.channels.1)
     }
 
     /// Makes the committer change one message.
@@ -147,7 +182,7 @@ pub fn forged(
     for i in 0..list.len() {
         let mut record = Vec::new();
         list.write_record(i, &mut record);
-        let mut value = list.value(i).0;
+        let mut value = list.values()[i].0;
         let mut row: Vec<u64> = record[16..]
             .chunks_exact(8)
             .map(|word| u64::from_le_bytes(word.try_into().unwrap()))

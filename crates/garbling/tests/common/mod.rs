@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use symbolon_circuit::{
     Call, Circuit, Component, Input, Output, Plan, Program, Receivers, Step, Type, WireRange,
 };
-use symbolon_garbling::{InputKeys, Labels, choose};
+use symbolon_garbling::{InputKeys, Instance, Labels, choose};
 use symbolon_primitives::{BitVec, Block, Prg};
 
 pub const SESSION: [u8; 32] = [9; 32];
@@ -71,6 +71,20 @@ pub fn random_inputs(plan: &Plan, seed: u128) -> BitVec {
 /// Returns the evaluator's labels for these inputs.
 pub fn active(keys: &InputKeys, inputs: &BitVec) -> Labels {
     choose(&keys.inputs, inputs, &keys.delta)
+}
+
+/// Garbles into memory. Returns the table and the outputs' labels for 0.
+pub fn garble_table(instance: &Instance<'_>, keys: &InputKeys) -> (Vec<[Block; 2]>, Labels) {
+    let mut table = vec![[Block::ZERO; 2]; instance.gates() as usize];
+    let outputs = instance.garble_into(keys, &mut table);
+    (table, outputs)
+}
+
+/// Returns the values of outputs, from their labels and the [`decoding`].
+pub fn decode(labels: &[Block], decoding: &BitVec) -> BitVec {
+    let mut values = symbolon_garbling::decoding(labels);
+    values.xor_assign(decoding);
+    values
 }
 
 pub fn seeds() -> impl Strategy<Value = u128> {

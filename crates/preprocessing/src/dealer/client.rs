@@ -94,11 +94,6 @@ pub struct Gates {
 }
 
 impl Gates {
-    /// Returns the number of gates still to come.
-    pub fn left(&self) -> u64 {
-        self.left
-    }
-
     /// Receives the next batch, one mask and one triple per gate; returns `None` after the last
     /// requested gate.
     ///

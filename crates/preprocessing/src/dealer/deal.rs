@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Client, Error, MIN_RATE, PartyId, Result, TransportReason};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
     A, B, C, CLOSING, Limits, Request, SHARES, gates_in_chunk, inputs_in_chunk, streams::Streams,
@@ -138,12 +138,16 @@ pub(super) fn refusal(error: &Error) -> String {
 }
 
 /// The dealing of one session. Its memory is proportional to a chunk.
+#[derive(ZeroizeOnDrop)]
 struct Dealing<'r> {
+    #[zeroize(skip)]
     request: &'r Request,
     seeds: Vec<Block>,
+    #[zeroize(skip)]
     streams: Vec<Streams>,
     /// The MACs of one message.
     macs: Vec<Block>,
+    #[zeroize(skip)]
     begun: Instant,
     /// The number of bytes dealt so far to all parties, without framing.
     sent: u64,
@@ -275,13 +279,6 @@ impl<'r> Dealing<'r> {
             }
         }
         macs
-    }
-}
-
-impl Drop for Dealing<'_> {
-    fn drop(&mut self) {
-        self.seeds.zeroize();
-        self.macs.zeroize();
     }
 }
 

@@ -71,11 +71,6 @@ impl Request {
         self.input_bits.len()
     }
 
-    /// Returns the number of bytes that `party` sends to the dealer, including framing.
-    pub fn bytes_from_party(&self) -> u64 {
-        3 * FRAME + REQUEST_HEAD as u64 + table_bytes(self.parties(), !self.keys.is_empty()) as u64
-    }
-
     /// Returns the number of bytes that the dealer sends to `party`, including framing. With n
     /// parties, m input bits of this party in p chunks and g gates in q chunks, this is
     ///

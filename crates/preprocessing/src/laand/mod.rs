@@ -63,7 +63,7 @@ use symbolon_primitives::{
     xor_masked,
 };
 use symbolon_transport::{Channel, Error, PartyId, Result, SessionId, Step};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{abit::AuthBitGenerator, messages::LEAKY_U, peers_of};
 use anchors::{Anchors, SampledAnchors};
@@ -219,22 +219,13 @@ pub(crate) struct LeakyAndGenerator {
 }
 
 /// Buffers that stay warm from chunk to chunk.
-#[derive(Default)]
+#[derive(Default, ZeroizeOnDrop)]
 struct Scratch {
     /// MACs, keys and U of the current chunks, in a single allocation, which may use huge pages.
     memory: HugeBuf<Block>,
     phi: Vec<Block>,
     s: Vec<Block>,
     u: Vec<Block>,
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let Scratch { memory: _wiped_by_itself, phi, s, u } = self;
-        phi.zeroize();
-        s.zeroize();
-        u.zeroize();
-    }
 }
 
 /// The parts of [`Scratch::memory`]. At first they contain old data.

@@ -175,8 +175,10 @@ fn predicted(sizes: Sizes, bad: u64) -> [f64; 3] {
     let Sizes { buckets, bucket, objects } = sizes;
     let kept = sizes.bucketed();
     let unopened: f64 = (0..bad).map(|i| (kept - i) as f64 / (objects - i) as f64).product();
-    let game = Game::new(Goal::OneGood, buckets, 1).unwrap();
-    let wins = game.log2_chance_of(bucket, objects, bad).unwrap().exp2();
+    // A bucket has only bad circuits.
+    let all_bad: f64 =
+        (0..bucket).map(|i| bad.saturating_sub(i) as f64 / (kept - i) as f64).product();
+    let wins = unopened * (buckets as f64 * all_bad).min(1.0);
     [1.0 - unopened, wins, wins / (1.0 - unopened + wins)]
 }
 
