@@ -4,6 +4,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 
+use bytemuck::Pod;
 use symbolon_circuit::Plan;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Error, Result};
@@ -31,12 +32,12 @@ impl Writer<'_> {
         self.bytes(&value.to_le_bytes())
     }
 
-    /// Writes blocks, 16 bytes each.
+    /// Writes elements one after the other, as they are in memory.
     ///
     /// # Errors
     /// As [`bytes`](Writer::bytes).
-    pub fn blocks(&mut self, blocks: &[Block]) -> Result<()> {
-        self.bytes(Block::as_bytes(blocks))
+    pub fn list<T: Pod>(&mut self, list: &[T]) -> Result<()> {
+        self.bytes(bytemuck::cast_slice(list))
     }
 
     /// Writes packed bits.
@@ -51,8 +52,8 @@ impl Writer<'_> {
 /// Reads these values back.
 pub struct Reader<'a>(pub &'a mut dyn Read);
 
-/// How many blocks are made room for at a time: at most one piece more than there will be.
-const PIECE: usize = 1 << 16;
+/// How many bytes are made room for at a time: at most one piece more than there will be.
+const PIECE: usize = 1 << 20;
 
 impl Reader<'_> {
     /// Fills `bytes`.
@@ -106,32 +107,19 @@ impl Reader<'_> {
         Ok(delta)
     }
 
-    /// Reads `n` blocks. Makes room as they come, and leaves no copies in memory.
+    /// Reads `n` elements. Makes room as they come, and leaves no copies in memory.
     ///
     /// # Errors
     /// As [`fill`](Reader::fill).
-    pub fn blocks(&mut self, n: usize) -> Result<Vec<Block>> {
-        let mut blocks: Zeroizing<Vec<Block>> = Zeroizing::default();
-        while blocks.len() < n {
-            let start = blocks.len();
-            grow(&mut blocks, n.min(start + PIECE), n);
-            self.fill(Block::as_bytes_mut(&mut blocks[start..]))?;
+    pub fn list<T: Pod + Zeroize>(&mut self, n: usize) -> Result<Vec<T>> {
+        let piece = (PIECE / size_of::<T>()).max(1);
+        let mut list: Zeroizing<Vec<T>> = Zeroizing::default();
+        while list.len() < n {
+            let start = list.len();
+            grow(&mut list, n.min(start + piece), n);
+            self.fill(bytemuck::cast_slice_mut(&mut list[start..]))?;
         }
-        Ok(std::mem::take(&mut *blocks))
-    }
-
-    /// Reads `n` bytes, as [`blocks`](Reader::blocks).
-    ///
-    /// # Errors
-    /// As [`fill`](Reader::fill).
-    pub fn bytes(&mut self, n: usize) -> Result<Vec<u8>> {
-        let mut bytes: Zeroizing<Vec<u8>> = Zeroizing::default();
-        while bytes.len() < n {
-            let start = bytes.len();
-            grow(&mut bytes, n.min(start + 16 * PIECE), n);
-            self.fill(&mut bytes[start..])?;
-        }
-        Ok(std::mem::take(&mut *bytes))
+        Ok(std::mem::take(&mut *list))
     }
 
     /// Reads `n` packed bits.
@@ -139,7 +127,7 @@ impl Reader<'_> {
     /// # Errors
     /// As [`fill`](Reader::fill); `Store` if a bit after the last one is set.
     pub fn bits(&mut self, n: usize) -> Result<BitVec> {
-        let bytes = Zeroizing::new(self.bytes(BitVec::byte_len(n))?);
+        let bytes = Zeroizing::new(self.list(BitVec::byte_len(n))?);
         BitVec::from_bytes(n, &bytes)
             .ok_or_else(|| damaged("bits beyond the end of a list are set"))
     }
@@ -169,14 +157,14 @@ impl Reader<'_> {
 
 /// Extends a list with zeros, with capacity for `most` elements at most. Wipes memory that it
 /// leaves.
-fn grow<T: Copy + Default + Zeroize>(list: &mut Zeroizing<Vec<T>>, len: usize, most: usize) {
+fn grow<T: Pod + Zeroize>(list: &mut Zeroizing<Vec<T>>, len: usize, most: usize) {
     if len > list.capacity() {
         let room = len.max(2 * list.capacity()).min(most);
         let mut longer = Zeroizing::new(Vec::with_capacity(room));
         longer.extend_from_slice(list);
         *list = longer;
     }
-    list.resize(len, T::default());
+    list.resize(len, T::zeroed());
 }
 
 /// Reads the number of the first gate of `plan`; rejects one for which later numbers would
@@ -209,14 +197,14 @@ mod tests {
     /// Lists of more than one piece are read back completely, and truncated ones are rejected.
     #[test]
     fn lists_longer_than_a_piece_come_back() {
-        for n in [0, 1, PIECE, PIECE + 1, 5 * PIECE + 7] {
+        for n in [0, 1, PIECE / 16, PIECE / 16 + 1, 5 * PIECE / 16 + 7] {
             let blocks: Vec<Block> = (0..n as u128).map(Block).collect();
             let mut bytes = Vec::new();
-            Writer(&mut bytes).blocks(&blocks).unwrap();
-            assert_eq!(Reader(&mut &bytes[..]).blocks(n).unwrap(), blocks);
-            assert_eq!(Reader(&mut &bytes[..]).bytes(16 * n).unwrap(), bytes);
-            assert!(Reader(&mut &bytes[..]).blocks(n + 1).is_err());
-            assert!(Reader(&mut &bytes[..]).bytes(16 * n + 1).is_err());
+            Writer(&mut bytes).list(&blocks).unwrap();
+            assert_eq!(Reader(&mut &bytes[..]).list::<Block>(n).unwrap(), blocks);
+            assert_eq!(Reader(&mut &bytes[..]).list::<u8>(16 * n).unwrap(), bytes);
+            assert!(Reader(&mut &bytes[..]).list::<Block>(n + 1).is_err());
+            assert!(Reader(&mut &bytes[..]).list::<u8>(16 * n + 1).is_err());
         }
     }
 }

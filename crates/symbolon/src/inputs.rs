@@ -5,7 +5,7 @@ use symbolon_circuit::{
 };
 use symbolon_protocols::{Compiled, InputBits, Link};
 use symbolon_transport::{Error, Result};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::Port;
 
@@ -16,10 +16,13 @@ mod value;
 ///
 /// Made by [`Inputs::builder`], which rejects everything on which a run would fail, so that
 /// mistakes are found before the peer is involved.
+#[derive(ZeroizeOnDrop)]
 pub struct Inputs {
+    #[zeroize(skip)]
     party: PartyId,
     /// The inputs of the circuit that these are for. Another circuit may have inputs of the same
     /// widths that mean something else.
+    #[zeroize(skip)]
     ports: Vec<Input>,
     bits: InputBits,
 }
@@ -91,12 +94,6 @@ impl Inputs {
 
     pub(crate) fn bits(&self) -> &InputBits {
         &self.bits
-    }
-}
-
-impl Drop for Inputs {
-    fn drop(&mut self) {
-        self.bits.iter_mut().flatten().for_each(Zeroize::zeroize);
     }
 }
 

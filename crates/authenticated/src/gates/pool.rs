@@ -220,7 +220,7 @@ pub(crate) fn correlations(
         if party == position.me {
             own_masks = read_own(&mut section, n, &mut inputs.macs)?;
         } else {
-            inputs.keys.push(section.blocks(n)?);
+            inputs.keys.push(section.list(n)?);
         }
     }
     let gates = source.open(GATES, layout.gate_bytes(&range.gates))?;
@@ -275,8 +275,8 @@ impl TripleSource for GateReader {
             let bits = reader.bits(GATES_PER_CHUNK)?;
             let mut towards = Vec::with_capacity(self.layout.peers());
             for _ in 0..self.layout.peers() {
-                let macs = reader.blocks(GATES_PER_CHUNK)?;
-                towards.push(PeerAuth { macs, keys: reader.blocks(GATES_PER_CHUNK)? });
+                let macs = reader.list(GATES_PER_CHUNK)?;
+                towards.push(PeerAuth { macs, keys: reader.list(GATES_PER_CHUNK)? });
             }
             shares.push(AuthShares { bits, towards });
         }

@@ -10,7 +10,7 @@ use symbolon_preprocessing::{AuthShares, Share};
 use symbolon_primitives::block_xor::{interleave_blocks, interleave_masked};
 use symbolon_primitives::{BitVec, Block, Key, Mac, key_sums, reserve_wiped};
 use symbolon_transport::Result;
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A growable list of one party's authenticated shares, for random access.
 #[derive(Default, ZeroizeOnDrop)]
@@ -204,15 +204,13 @@ impl WireShares {
     /// Writes all shares.
     pub fn save(&self, out: &mut Writer<'_>) -> Result<()> {
         out.bits(&BitVec::from_bools(&self.bits))?;
-        self.auth.iter().try_for_each(|auth| out.blocks(auth))
+        out.list(&self.auth)
     }
 
     /// Reads `n` shares among this party and `peers` others.
     pub fn load(n: usize, peers: usize, from: &mut Reader<'_>) -> Result<WireShares> {
         let bits = from.bits(n)?.to_bools();
-        let blocks = Zeroizing::new(from.blocks(2 * n * peers)?);
-        let auth = blocks.as_chunks().0.to_vec();
-        Ok(WireShares { peers, bits, auth })
+        Ok(WireShares { peers, bits, auth: from.list(n * peers)? })
     }
 
     /// Copies the shares `which` to flat arrays from share `first` on, whose bits must be zero.

@@ -17,7 +17,7 @@ use symbolon_garbling::half_gates::{self, RUN};
 use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg, reserve_wiped};
 use symbolon_transport::{Channel, Error, Message, Result, Step};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::{
     hash::LabelHash,
@@ -228,7 +228,7 @@ impl Prepared for GarbledCircuit {
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
         out.bytes(&self.session)?;
-        out.blocks(&[*self.delta, self.chi])?;
+        out.list(&[*self.delta, self.chi])?;
         out.u64(self.first_tweak)?;
         out.bits(&self.own_masks)?;
         self.output_masks.save(&mut out)?;
@@ -238,36 +238,25 @@ impl Prepared for GarbledCircuit {
 
 impl Table {
     fn save(&self, out: &mut Writer<'_>) -> Result<()> {
-        self.half_gates.iter().try_for_each(|gate| out.blocks(gate))?;
-        self.sealed.iter().try_for_each(|rows| out.blocks(rows))?;
+        out.list(&self.half_gates)?;
+        self.sealed.iter().try_for_each(|rows| out.list(rows))?;
         out.bits(&self.pointers)?;
         for which in 0..3 {
             let bits: Vec<bool> = self.own.iter().map(|bits| bits[which]).collect();
             out.bits(&BitVec::from_bools(&bits))?;
         }
-        self.keys.iter().try_for_each(|keys| out.blocks(keys))
+        out.list(&self.keys)
     }
 
     fn load(gates: usize, garblers: usize, from: &mut Reader<'_>) -> Result<Table> {
-        let triple = |blocks: &[Block]| [blocks[0], blocks[1], blocks[2]];
-        let mut blocks = from.blocks(3 * gates * garblers)?;
-        let half_gates = blocks.chunks_exact(3).map(triple).collect();
-        blocks.zeroize();
-        let rows = (0..garblers * (garblers - 1)).map(|_| from.blocks(4 * gates));
+        let half_gates = from.list(gates * garblers)?;
+        let rows = (0..garblers * (garblers - 1)).map(|_| from.list(4 * gates));
         let sealed = rows.collect::<Result<Vec<_>>>()?;
         let pointers = from.bits(gates)?;
         let bits = [from.bits(gates)?, from.bits(gates)?, from.bits(gates)?];
-        let mut keys = from.blocks(3 * gates)?;
+        let keys = from.list(gates)?;
         let own = (0..gates).map(|g| bits.each_ref().map(|bits| bits.get(g))).collect();
-        let table = Table {
-            half_gates,
-            sealed,
-            pointers,
-            own,
-            keys: keys.chunks_exact(3).map(triple).collect(),
-        };
-        keys.zeroize();
-        Ok(table)
+        Ok(Table { half_gates, sealed, pointers, own, keys })
     }
 }
 

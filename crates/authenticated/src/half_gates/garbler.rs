@@ -279,14 +279,14 @@ impl Prepared for GarblerSecrets {
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
-        out.blocks(&[*self.delta])?;
+        out.list(&[*self.delta])?;
         out.bits(&self.own_masks)?;
-        out.blocks(&self.input_labels)?;
+        out.list(&self.input_labels)?;
         self.output_masks.save(&mut out)?;
         let Gates { labels, macs: ProofMacs([alpha, beta, row0]) } = &self.gates;
         let mut gates = labels.iter().zip(alpha).zip(beta).zip(row0);
         gates.try_for_each(|(((&label, &alpha), &beta), &row0)| {
-            out.blocks(&[label, alpha, beta, row0])
+            out.list(&[label, alpha, beta, row0])
         })
     }
 }
@@ -306,12 +306,12 @@ pub(super) fn load(
         evaluator,
         delta: from.delta()?,
         own_masks: from.bits(io_wires::input_bits(circuit, me))?,
-        input_labels: from.blocks(plan.input_slots().len())?,
+        input_labels: from.list(plan.input_slots().len())?,
         output_masks: WireShares::load(outputs, peers, &mut from)?,
         gates: Gates::default(),
     };
     for gates in chunk_sizes(plan) {
-        let mut blocks = from.blocks(4 * gates)?;
+        let mut blocks = from.list(4 * gates)?;
         let Gates { labels, macs: ProofMacs(macs) } = &mut ready.gates;
         macs.iter_mut().chain([labels]).for_each(|list| reserve_wiped(list, gates));
         for &[label, ref macs @ ..] in blocks.as_chunks::<4>().0 {

@@ -99,7 +99,7 @@ pub(crate) type Gates<T> = [Rows<T>; 3];
 impl<T: Tag> ScrambledCircuit<T> {
     /// Writes all of it.
     pub fn write(&self, out: &mut Writer<'_>) -> Result<()> {
-        out.blocks(&[*self.delta])?;
+        out.list(&[*self.delta])?;
         out.bits(&self.own_masks)?;
         self.gates.iter().try_for_each(|rows| rows.write(out))?;
         out.bytes(&self.tables.bytes)?;

@@ -244,12 +244,12 @@ impl Prepared for GarbledCircuit {
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
         out.bytes(&self.keys.session)?;
-        out.blocks(&[*self.keys.delta])?;
+        out.list(&[*self.keys.delta])?;
         out.u64(self.keys.first_tweak)?;
         out.bits(&self.own_masks)?;
         self.output_masks.save(&mut out)?;
         for table in &self.tables {
-            out.blocks(&table.labels)?;
+            out.list(&table.labels)?;
             out.bytes(&table.macs)?;
             out.bytes(&table.bits)?;
         }
@@ -278,9 +278,9 @@ pub(super) fn load(
     };
     for gates in chunk_sizes(plan) {
         ready.tables.push(Table {
-            labels: from.blocks(ROWS * gates)?,
-            macs: from.bytes(four_row::mac_section_bytes(gates, mac_bytes) + 16)?,
-            bits: from.bytes(gates)?,
+            labels: from.list(ROWS * gates)?,
+            macs: from.list(four_row::mac_section_bytes(gates, mac_bytes) + 16)?,
+            bits: from.list(gates)?,
         });
     }
     Ok(Box::new(ready))

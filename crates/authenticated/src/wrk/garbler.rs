@@ -206,11 +206,11 @@ impl Prepared for GarblerSecrets {
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
-        out.blocks(&[*self.delta])?;
+        out.list(&[*self.delta])?;
         out.bits(&self.own_masks)?;
-        out.blocks(&self.input_labels)?;
+        out.list(&self.input_labels)?;
         self.output_masks.save(&mut out)?;
-        out.blocks(&self.output_labels)
+        out.list(&self.output_labels)
     }
 }
 
@@ -221,9 +221,9 @@ pub(super) fn load(circuit: &Compiled, mut from: Reader<'_>) -> Result<Box<dyn P
     Ok(Box::new(GarblerSecrets {
         delta: from.delta()?,
         own_masks: from.bits(io_wires::input_bits(circuit, GARBLER))?,
-        input_labels: from.blocks(plan.input_slots().len())?,
+        input_labels: from.list(plan.input_slots().len())?,
         output_masks: WireShares::load(outputs, 1, &mut from)?,
-        output_labels: from.blocks(outputs)?,
+        output_labels: from.list(outputs)?,
     }))
 }
 

@@ -140,35 +140,35 @@ impl Execution {
         out.u64(self.number)?;
         for circuit in &self.own {
             out.u64(circuit.number)?;
-            out.blocks(&[*circuit.delta, *circuit.nonce, *circuit.output_seed])?;
-            out.blocks(&circuit.own)?;
-            out.blocks(&circuit.announced)?;
+            out.list(&[*circuit.delta, *circuit.nonce, *circuit.output_seed])?;
+            out.list(&circuit.own)?;
+            out.list(&circuit.announced)?;
         }
         out.bits(&self.input_mask)?;
         for circuit in &self.theirs {
             out.u64(circuit.number)?;
-            out.blocks(circuit.table.to_vec()?.as_flattened())?;
-            out.blocks(&circuit.ending.decoding)?;
-            out.blocks(circuit.ending.translations.as_flattened())?;
-            out.blocks(circuit.translation.as_flattened())?;
-            circuit.inputs.iter().try_for_each(|digest| out.bytes(digest))?;
+            out.list(&circuit.table.to_vec()?)?;
+            out.list(&circuit.ending.decoding)?;
+            out.list(&circuit.ending.translations)?;
+            out.list(&circuit.translation)?;
+            out.list(&circuit.inputs)?;
             out.bits(&circuit.shift)?;
-            circuit.announced.iter().try_for_each(|digest| out.bytes(digest))?;
+            out.list(&circuit.announced)?;
             out.bytes(&circuit.pairs)?;
-            digests(out, &[circuit.seeds])?;
-            out.blocks(&circuit.mask_labels)?;
+            out.list(&circuit.seeds)?;
+            out.list(&circuit.mask_labels)?;
         }
-        self.output_hashes.sums.iter().try_for_each(|sum| out.bytes(sum))?;
+        out.list(&self.output_hashes.sums)?;
         out.bytes(&self.output_hashes.pairs)?;
         let (sender, receiver) = &self.psi;
-        out.blocks(sender.pairs.as_flattened())?;
+        out.list(&sender.pairs)?;
         if let Some(terms) = &sender.committed {
             out.bits(&terms.order)?;
-            out.blocks(&[*terms.pads])?;
+            out.list(&[*terms.pads])?;
         }
         out.bits(&receiver.choices)?;
-        out.blocks(&receiver.messages)?;
-        digests(out, &receiver.leaves)
+        out.list(&receiver.messages)?;
+        out.list(&receiver.leaves)
     }
 
     /// Reads an execution.
@@ -186,8 +186,8 @@ impl Execution {
                 return Err(damaged("a garbling offset is even"));
             }
             let [nonce, output_seed] = [seed(from)?, seed(from)?];
-            let labels = Blocks::new(from.blocks(own_bits)?);
-            let announced = Blocks::new(from.blocks(peer_bits)?);
+            let labels = Blocks::new(from.list(own_bits)?);
+            let announced = Blocks::new(from.list(peer_bits)?);
             let encoded = Blocks::default();
             own.push(OwnCircuit {
                 number,
@@ -202,7 +202,7 @@ impl Execution {
         let input_mask = Zeroizing::new(from.bits(own_bits)?);
         let theirs =
             (0..bucket).map(|l| peer_circuit(from, lengths, l)).collect::<Result<Vec<_>>>()?;
-        let sums = (0..outputs).map(|_| from.array()).collect::<Result<_>>()?;
+        let sums = from.list(outputs)?;
         let output_hashes = LabelHashes { sums, pairs: from.array()? };
         let psi = intersection(from, lengths)?;
         Ok(Execution { number, own, input_mask, theirs, output_hashes, psi })
@@ -213,34 +213,34 @@ impl Execution {
 fn peer_circuit(from: &mut Reader<'_>, lengths: &Lengths, place: usize) -> Result<PeerCircuit> {
     let Lengths { inputs: [own_bits, peer_bits], outputs, gates, .. } = *lengths;
     let number = read_number(from)?;
-    let table = Table::held(pairs(from, gates)?);
-    let decoding = from.blocks(Ending::decoding_blocks(outputs))?;
-    let translations = pairs(from, outputs)?;
+    let table = Table::held(from.list(gates)?);
+    let decoding = from.list(Ending::decoding_blocks(outputs))?;
+    let translations = from.list(outputs)?;
     Ok(PeerCircuit {
         number,
         table,
         ending: Ending { decoding, translations },
-        translation: pairs(from, if place == 0 { 0 } else { outputs })?,
-        inputs: (0..peer_bits).map(|_| from.array()).collect::<Result<_>>()?,
+        translation: from.list(if place == 0 { 0 } else { outputs })?,
+        inputs: from.list(peer_bits)?,
         shift: from.bits(peer_bits)?,
-        announced: (0..own_bits).map(|_| from.array()).collect::<Result<_>>()?,
+        announced: from.list(own_bits)?,
         pairs: from.array()?,
-        seeds: read_digests(from, 1)?[0],
-        mask_labels: Blocks::new(from.blocks(own_bits)?),
+        seeds: [from.array()?, from.array()?],
+        mask_labels: Blocks::new(from.list(own_bits)?),
     })
 }
 
 fn intersection(from: &mut Reader<'_>, lengths: &Lengths) -> Result<(Sender, Receiver)> {
     let shape = lengths.shape(&[0; 32], 0);
     let committed = lengths.psi == PsiForm::Asynchronous;
-    let pairs = pairs(from, shape.ots())?;
+    let pairs = from.list(shape.ots())?;
     let terms = match committed {
         true => Some(CommittedTerms { order: from.bits(shape.ots())?, pads: seed(from)? }),
         false => None,
     };
     let choices = Zeroizing::new(from.bits(shape.ots())?);
-    let messages = Blocks::new(from.blocks(shape.ots())?);
-    let leaves = read_digests(from, if committed { shape.terms() } else { 0 })?;
+    let messages = Blocks::new(from.list(shape.ots())?);
+    let leaves = from.list(if committed { shape.terms() } else { 0 })?;
     Ok((Sender { pairs, committed: terms }, Receiver { choices, messages, leaves }))
 }
 
@@ -252,22 +252,8 @@ fn read_number(from: &mut Reader<'_>) -> Result<u64> {
     }
 }
 
-fn digests(out: &mut Writer<'_>, digests: &[[Digest; 2]]) -> Result<()> {
-    digests.iter().flatten().try_for_each(|digest| out.bytes(digest))
-}
-
-fn read_digests(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Digest; 2]>> {
-    (0..n).map(|_| Ok([from.array()?, from.array()?])).collect()
-}
-
 fn seed(from: &mut Reader<'_>) -> Result<Seed> {
     let mut seed = Seed::default();
     *seed = from.block()?;
     Ok(seed)
-}
-
-fn pairs(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Block; 2]>> {
-    // Pairs of OT strings are secret. This buffer is wiped here, and the caller wipes the returned
-    // copy.
-    Ok(Blocks::new(from.blocks(2 * n)?).as_chunks().0.to_vec())
 }

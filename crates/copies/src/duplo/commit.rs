@@ -127,26 +127,17 @@ impl Committed {
     /// # Errors
     /// `Store` when it cannot be written.
     pub fn save(&self, to: &mut Writer<'_>) -> Result<()> {
-        let mut record = Zeroizing::new(Vec::new());
-        for id in 0..self.rows.len() {
-            record.clear();
-            self.rows.write_record(id, &mut record);
-            to.bytes(&record)?;
-        }
-        Ok(())
+        (0..self.next()).try_for_each(|id| self.write(id, to))
     }
 
     /// Reads `n` commitments.
     ///
     /// # Errors
     /// `Store` when they cannot be read.
-    pub fn load(from: &mut Reader<'_>, params: hcom::Params, n: usize) -> Result<Committed> {
-        let mut rows = hcom::Committed::new(&params);
-        for _ in 0..n {
-            let record = from.bytes(hcom::Committed::record_bytes(&params))?;
-            rows.push_record(&Zeroizing::new(record));
-        }
-        Ok(Committed { params, rows })
+    pub fn load(from: &mut Reader<'_>, params: &hcom::Params, n: usize) -> Result<Committed> {
+        let mut all = Committed::none(params);
+        (0..n).try_for_each(|_| all.read(from).map(drop))?;
+        Ok(all)
     }
 }
 
@@ -316,7 +307,7 @@ impl Received {
             self.rows.write_record(id, &mut record);
             to.bytes(&record)?;
         }
-        to.blocks(&self.corrections)
+        to.list(&self.corrections)
     }
 
     /// Reads `n` commitments.
@@ -326,10 +317,10 @@ impl Received {
     pub fn load(from: &mut Reader<'_>, params: hcom::Params, n: usize) -> Result<Received> {
         let mut rows = Commitments::new(&params);
         for _ in 0..n {
-            let record = from.bytes(Commitments::record_bytes(&params))?;
+            let record = from.list(Commitments::record_bytes(&params))?;
             rows.push_record(&Zeroizing::new(record));
         }
-        let corrections = WipedVec::from_slice(&from.blocks(n)?);
+        let corrections = WipedVec::from_slice(&from.list(n)?);
         Ok(Received { params, rows, corrections })
     }
 }
@@ -348,7 +339,7 @@ impl List for Received {
         let mut record = Zeroizing::new(Vec::with_capacity(bytes));
         self.rows.write_record(id as usize, &mut record);
         to.bytes(&record)?;
-        to.blocks(&self.corrections[id as usize..][..1])
+        to.list(&self.corrections[id as usize..][..1])
     }
 
     fn read(&mut self, from: &mut Reader<'_>) -> Result<Id> {

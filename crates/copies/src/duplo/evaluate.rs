@@ -289,10 +289,10 @@ impl GarbledProgram {
         for wire in program.unbound_wires() {
             store::write_authenticators(to, authenticators, wire)?;
         }
-        to.blocks(solderings)?;
+        to.list(solderings)?;
         slots.save(to, program, authenticators)?;
         to.bits(&transfers.choices)?;
-        to.blocks(&transfers.results)
+        to.list(&transfers.results)
     }
 
     /// Reads what [`save`](GarbledProgram::save) wrote.
@@ -307,7 +307,7 @@ impl GarbledProgram {
         for wire in program.unbound_wires() {
             store::read_authenticators(from, wire, &mut unbound)?;
         }
-        let solderings = from.blocks(graph.sums.len() + program.out_gates.len())?;
+        let solderings = from.list(graph.sums.len() + program.out_gates.len())?;
         let mut shelf = Shelf::new(graph, buckets)?;
         for slot in &graph.slots {
             shelf.read(from, (graph, slot), buckets, &mut unbound)?;
@@ -315,7 +315,7 @@ impl GarbledProgram {
         let slots = shelf.finish()?;
         let transfers = program.inputs[1].len();
         let choices = Zeroizing::new(from.bits(transfers)?);
-        let results = Zeroizing::new(from.blocks(transfers)?);
+        let results = Zeroizing::new(from.list(transfers)?);
         let garbled = GarbledProgram { slots, solderings, authenticators: unbound };
         Ok((garbled, Transfers { choices, results }))
     }

@@ -17,7 +17,6 @@ use super::params::{Games, Params};
 use super::program::{Program, Task};
 use super::shelf;
 use super::state;
-use super::stock;
 
 use super::windows::Windows;
 
@@ -152,19 +151,6 @@ impl Forecast {
         })
     }
 
-    /// Returns the bytes of the function-independent phase that fills a pool for `plans.count` runs
-    /// of `circuit`. Connecting a run later sends what [`connected`](Forecast::connected) says.
-    ///
-    /// # Errors
-    /// As [`new`](Forecast::new), and when the pool would be too large.
-    pub fn of_pool(circuit: &Circuit, plans: Plans<'_>) -> Result<PhaseBytes> {
-        let Plans { executions, count: parts, rho, components } = plans;
-        let games = Games::new(rho.bits());
-        let task = Task { executions, parts, games, components, linked: &[] };
-        let components = stock::needed(&Program::new(circuit, task)?, parts as u64)?;
-        Ok(Made::pool(&components, games)?.bytes)
-    }
-
     /// Returns the bytes that both parties send, without the set-up.
     pub fn bytes(&self) -> u64 {
         let both = |phase: &PhaseBytes| phase.garbler + phase.evaluator;
@@ -182,6 +168,7 @@ pub(super) struct Made {
 
 impl Made {
     /// Forecasts a pool.
+    #[cfg(test)]
     pub fn pool(components: &Components, games: Games) -> Result<Made> {
         let mut made = Made::default();
         made.add_pool(components, &Windows::of_pool(components, games)?)?;

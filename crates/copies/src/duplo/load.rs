@@ -40,14 +40,14 @@ pub(super) fn load(
     let sums = 1 + program.inputs[1].len() + program.to_evaluator.len();
     if net.me == GARBLER {
         let (inputs, indicators, outputs) = store::read_keys(&mut from, &program)?;
-        let online = Committed::load(&mut from, params, sums)?;
+        let online = Committed::load(&mut from, &params, sums)?;
         let keys = GarblerKeys { inputs, indicators, outputs, online };
         let online = OwnLater::from_bytes(from.array()?);
         Ok(Box::new(GarblerReady { digest, program, origin, keys, online }))
     } else {
         let (garbled, transfers) = GarbledProgram::load(&mut from, &program, &buckets)?;
         let received = Received::load(&mut from, params.clone(), sums)?;
-        let online = Zeroizing::new(from.bytes(TheirLater::bytes(&params))?);
+        let online = Zeroizing::new(from.list(TheirLater::bytes(&params))?);
         let online = TheirLater::from_bytes(&params, &online)
             .ok_or_else(|| Error::internal("a record of another length than was read"))?;
         let ready =

@@ -245,7 +245,7 @@ impl<'a> Filling<'a> {
                 list.write(ends.head(wire).key, to)?;
                 let Some((_, all)) = evaluator else { return Ok(()) };
                 to.bytes(&[all.choices.get(transfer).into()])?;
-                to.blocks(&all.results[transfer..][..1])
+                to.list(&all.results[transfer..][..1])
             })?;
         }
         for mask in 0..program.to_evaluator.len() {
@@ -493,7 +493,7 @@ impl Opened {
         }
         let mut received = Received::none(&params);
         received.read(&mut head)?;
-        let start = Zeroizing::new(head.bytes(TheirLater::bytes(&params))?);
+        let start = Zeroizing::new(head.list(TheirLater::bytes(&params))?);
         let start = TheirLater::from_bytes(&params, &start)
             .ok_or_else(|| Error::internal("a record of another length than was read"))?;
         let n = plan.program.inputs[1].len();

@@ -38,7 +38,7 @@ pub(super) fn write_head(to: &mut Writer<'_>, program: &Program, origin: &Origin
         Origin::Pool(kinds, buckets) => {
             to.u64(OF_A_POOL)?;
             to.u64(kinds.len() as u64)?;
-            kinds.iter().try_for_each(|kind| to.bytes(kind))?;
+            to.list(kinds)?;
             write_buckets(to, buckets)?;
         }
     }
@@ -99,9 +99,9 @@ pub(super) fn other_program() -> Error {
 
 /// Writes what the garbler keeps, except for the commitments.
 pub(super) fn write_keys(to: &mut Writer<'_>, keys: &GarblerKeys) -> Result<()> {
-    to.blocks(keys.inputs.as_flattened())?;
+    to.list(&keys.inputs)?;
     to.bits(&keys.indicators)?;
-    to.blocks(keys.outputs.as_flattened())
+    to.list(&keys.outputs)
 }
 
 /// Reads the keys of the garbler's inputs, the indicator bits of the evaluator's, and the keys of
@@ -110,15 +110,10 @@ pub(super) fn read_keys(
     from: &mut Reader<'_>,
     program: &Program,
 ) -> Result<(AllKeys, BitVec, AllKeys)> {
-    let inputs = pairs(from, program.inputs[0].len())?;
+    let inputs = Zeroizing::new(from.list(program.inputs[0].len())?);
     let indicators = from.bits(program.inputs[1].len())?;
-    let outputs = pairs(from, returned(program).count())?;
+    let outputs = Zeroizing::new(from.list(returned(program).count())?);
     Ok((inputs, indicators, outputs))
-}
-
-fn pairs(from: &mut Reader<'_>, n: usize) -> Result<AllKeys> {
-    let blocks = Zeroizing::new(from.blocks(2 * n)?);
-    Ok(Zeroizing::new(blocks.as_chunks::<2>().0.to_vec()))
 }
 
 /// Returns how many bytes the authenticators of a wire take, if there are `bucket` of them.
@@ -133,11 +128,11 @@ pub(super) fn write_authenticators(
     wire: usize,
 ) -> Result<()> {
     let Some(hash) = all.hash(wire) else { return Ok(()) };
-    to.blocks(&[hash.to_block()])?;
+    to.list(&[hash.to_block()])?;
     for one in all.of(wire) {
         to.u64(one.number)?;
-        to.blocks(&one.accepted)?;
-        to.blocks(&[one.difference, one.soldering])?;
+        to.list(&one.accepted)?;
+        to.list(&[one.difference, one.soldering])?;
     }
     Ok(())
 }
@@ -173,10 +168,10 @@ pub(super) fn write_copy(
     table: &[HalfGates],
 ) -> Result<()> {
     to.u64(copy.number)?;
-    to.blocks(&[copy.difference])?;
-    to.blocks(&copy.inputs)?;
-    to.blocks(&copy.outputs)?;
-    to.blocks(table.as_flattened())
+    to.list(&[copy.difference])?;
+    to.list(&copy.inputs)?;
+    to.list(&copy.outputs)?;
+    to.list(table)
 }
 
 /// Reads a copy, and its table into `room`. `first` says whether it is the first copy of its slot.
@@ -187,8 +182,8 @@ pub(super) fn read_copy(
     (room, table): (&mut [HalfGates], Range<usize>),
 ) -> Result<GarbledCopy> {
     let (number, difference) = (from.u64()?, from.block()?);
-    let inputs = from.blocks(if first { 0 } else { kind.inputs() })?;
-    let outputs = from.blocks(kind.outputs())?;
+    let inputs = from.list(if first { 0 } else { kind.inputs() })?;
+    let outputs = from.list(kind.outputs())?;
     from.fill(Block::as_bytes_mut(room.as_flattened_mut()))?;
     Ok(GarbledCopy { number, table, difference, inputs, outputs })
 }

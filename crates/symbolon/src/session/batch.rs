@@ -3,7 +3,7 @@
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_protocols::{Compiled, InFlight, InputBits, Network, OutputBits, Prepared, RunTerms};
 use symbolon_transport::{Error, Result};
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 use super::windows::{BatchPlan, BatchWindows};
 use super::{Kind, PreparedCircuit, Session, counted, interrupted};
@@ -176,6 +176,7 @@ impl Session {
 }
 
 /// The inputs of several evaluations, side by side; wiped when dropped.
+#[derive(ZeroizeOnDrop)]
 pub(crate) struct Joined {
     pub bits: InputBits,
 }
@@ -211,12 +212,6 @@ impl Joined {
 impl AsRef<InputBits> for Joined {
     fn as_ref(&self) -> &InputBits {
         &self.bits
-    }
-}
-
-impl Drop for Joined {
-    fn drop(&mut self) {
-        self.bits.iter_mut().flatten().for_each(Zeroize::zeroize);
     }
 }
 
