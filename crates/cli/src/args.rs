@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Arg, Args, Subcommand, ValueEnum};
+use symbolon::{Parameter, Protocol};
 
-use crate::circuits::forecast::ByInfo;
-use crate::given::Given;
+use crate::given::{Given, Taken};
 use crate::labels::{Labels, port_name, port_type};
 use crate::lang::ProgramArgs;
 use crate::options::{EXIT_CODES, LocalTransport, RemoteTransport, TuningArgs};
@@ -509,6 +509,23 @@ pub struct InfoArgs {
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// The protocols with forecasts.
+pub const FORECAST: [Protocol; 2] = [Protocol::Duplo, Protocol::DualEx];
+
+/// `circuit info`, which takes the options of these protocols.
+#[derive(Clone, Debug, Default)]
+pub struct ByInfo;
+
+impl Taken for ByInfo {
+    fn takes(parameter: &Parameter) -> bool {
+        matches!(parameter, Parameter::Option(protocol, _) if FORECAST.contains(protocol))
+    }
+
+    fn adapted(arg: Arg) -> Arg {
+        arg.requires("protocol")
+    }
 }
 
 /// The arguments of `circuit info` that are about a protocol.

@@ -1,36 +1,16 @@
 //! What `circuit info --protocol` shows: what a run with `duplo` or `dualex` garbles and sends.
 
-use clap::Arg;
 use serde::Serialize;
 use symbolon::circuit::Circuit;
 use symbolon::duplo::{Forecast, GameSizes, Plans};
 use symbolon::{
-    BatchPlan, BatchWindows, Compiled, OtExtension, Parameter, Protocol, Rho, RunTerms,
-    SessionParams, dualex,
+    BatchPlan, BatchWindows, Compiled, OtExtension, Protocol, Rho, RunTerms, SessionParams, dualex,
 };
 
-use crate::args::RunInfoArgs;
+use crate::args::{FORECAST, RunInfoArgs};
 use crate::cost_table::{align, bytes};
 use crate::error::{CliError, CliResult};
-use crate::given::Taken;
 use crate::tuning::{self, check_parties};
-
-/// The protocols with forecasts.
-const FORECAST: [Protocol; 2] = [Protocol::Duplo, Protocol::DualEx];
-
-/// `circuit info`, which takes the options of these protocols.
-#[derive(Clone, Debug, Default)]
-pub struct ByInfo;
-
-impl Taken for ByInfo {
-    fn takes(parameter: &Parameter) -> bool {
-        matches!(parameter, Parameter::Option(protocol, _) if FORECAST.contains(protocol))
-    }
-
-    fn adapted(arg: Arg) -> Arg {
-        arg.requires("protocol")
-    }
-}
 
 /// A forecast, if one was requested.
 #[derive(Default, Serialize)]
