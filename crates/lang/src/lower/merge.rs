@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Gates, Word};
 
-use super::state::{Frame, Group, Left, Update, segments};
+use super::state::{Frame, Group, Left, Update, joined_ranges, segments};
 use super::{Done, Machine};
 use crate::tir::Local;
 
@@ -404,6 +404,22 @@ impl Machine<'_, '_, '_> {
             }
         }
         price.joined = joined.len() as u64;
+        if let (Some(before), 2, [(_, groups)]) =
+            (&item.before, ranks.count.len(), &item.changes[..])
+            && let [group] = &groups[..]
+        {
+            // Each bit that changes is selected once less: so many are enough, whatever the rest.
+            let all = group.iter().map(|update| update.width).sum::<usize>();
+            let ranges = joined_ranges(group.iter().map(Update::range).collect());
+            let is_disjoint = ranges.iter().map(Range::len).sum::<usize>() == all;
+            let times = if is_disjoint { 1 } else { group.len() };
+            let changed = group.iter().flat_map(|update| {
+                update.range().filter(|&place| update.bit(place) != Some(before[place]))
+            });
+            let found = changed.take(price.joined as usize * times).count();
+            price.chain = (found / times) as u64;
+            return price;
+        }
         let ranges: Vec<_> = updates.iter().map(|(_, update)| update.range()).collect();
         let arms = ranks.count.len();
         let mut values = BitValues::default();
@@ -549,7 +565,7 @@ impl Machine<'_, '_, '_> {
         }
         let ranges: Vec<_> = groups.iter().flatten().map(Update::range).collect();
         let mut parts = Vec::new();
-        for range in super::state::joined(ranges) {
+        for range in joined_ranges(ranges) {
             let mut word = old.slice(range.clone());
             for group in groups {
                 let here = group.iter().filter(|update| range.contains(&update.start));

@@ -344,7 +344,7 @@ impl Machine<'_, '_, '_> {
             }
             let bits =
                 |range: Range<usize>| update(range.start, Rc::new(variable.word.slice(range)));
-            let first: Group = joined(written.ranges).into_iter().map(bits).collect();
+            let first: Group = joined_ranges(written.ranges).into_iter().map(bits).collect();
             self.copied(first.iter().map(|update| update.width).sum());
             let mut groups = if first.is_empty() { Vec::new() } else { vec![first] };
             if let Some(from) = written.updates {
@@ -439,7 +439,7 @@ fn written(notes: &[Note]) -> Vec<(Local, Written)> {
 }
 
 /// Returns the ranges in order, those that meet as one.
-pub(super) fn joined(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+pub(super) fn joined_ranges(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut joined: Vec<Range<usize>> = Vec::new();
     for range in ranges {
