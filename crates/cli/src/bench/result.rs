@@ -271,12 +271,15 @@ pub struct Table {
     pub names: usize,
 }
 
+/// Returns the cell of a measurement.
+type Cell = fn(&Measured) -> String;
+
 /// A column that says what a measurement is of: its heading and its cells.
 type Column = (String, Box<dyn Fn(&Measured) -> String>);
 
 /// Returns the columns in which these measurements differ, and the workload.
 fn name_columns(many: &[Measured]) -> Vec<Column> {
-    let own: [(&str, fn(&Measured) -> String); 8] = [
+    let own: [(&str, Cell); 8] = [
         ("workload", |m| m.workload.clone()),
         ("protocol", |m| m.protocol.unwrap_or("–").to_string()),
         ("parties", |m| m.parties.to_string()),
