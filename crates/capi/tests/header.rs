@@ -17,8 +17,8 @@ fn the_header_is_current() {
     let mut made = Vec::new();
     builder.generate().unwrap().write(&mut made);
     let made = String::from_utf8(made).unwrap();
-    assert!(made.contains(" * [parameters]\n"));
-    let made = made.replace(" * [parameters]\n", &parameters());
+    assert!(made.contains("// [parameters]\n"));
+    let made = made.replace("// [parameters]\n", &parameters());
     let path = folder.join("include/symbolon.h");
     if std::env::var_os("SYMBOLON_WRITE").is_some() {
         std::fs::write(&path, &made).unwrap();
@@ -38,7 +38,7 @@ fn parameters() -> String {
             _ => lines.push(word),
         }
     }
-    lines.iter().map(|line| format!(" *{line}\n")).collect()
+    lines.iter().map(|line| format!("//{line}\n")).collect()
 }
 
 /// The table of exit codes in docs/cli.md.

@@ -7,6 +7,7 @@
 //! global keys; a failed check [revokes](Store::revoke_group) all of it.
 //!
 //! ```
+//! use std::io::Read;
 //! use symbolon_store::*;
 //!
 //! # fn main() -> Result<()> {
@@ -36,7 +37,7 @@
 //! let taken = store.take_range(item.id, &[0], &[10])?;
 //! // From here on, whatever happens, nobody gets these ten records again.
 //! let mut record = [0; 16];
-//! taken.read(0, taken.bytes(0))?.fill(&mut record)?;
+//! taken.read(0, taken.bytes(0))?.read_exact(&mut record).expect("ten records were taken");
 //! assert!(store.take_range(item.id, &[0], &[10]).is_err());
 //! # Ok(())
 //! # }

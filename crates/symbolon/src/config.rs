@@ -65,9 +65,9 @@ impl Config {
         self
     }
 
-    /// Chooses the form of garbling, one of [`Protocol::forms`]: fewer rounds, or fewer bytes.
-    /// `None` leaves it to the others and, if they leave it open too, to the link and the size of
-    /// the circuit.
+    /// Chooses the form of garbling, one of the [protocol's](Protocol#method.forms): fewer rounds,
+    /// or fewer bytes. `None` leaves it to the others and, if they leave it open too, to the link
+    /// and the size of the circuit.
     ///
     /// Choose a form if material is prepared ahead: the link decides by the total time of all
     /// phases, and that is not always the form with the shortest online phase.
@@ -173,7 +173,7 @@ impl Config {
     }
 
     /// Keeps this many evaluations online at a time over one connection, at least 1, if the
-    /// protocol [supports](Protocol::runs_in_flight) it:
+    /// protocol [supports](Protocol#method.runs_in_flight) it:
     /// [`Session::evaluate_batch`](crate::Session::evaluate_batch) and
     /// [`stored::run_in_flight`](crate::stored::run_in_flight) then start one as soon as another
     /// has ended. With `None`, the default, each message of a batch covers all of its evaluations.

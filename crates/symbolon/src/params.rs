@@ -38,8 +38,8 @@ pub struct SessionParams {
     pub protocol: Protocol,
     /// The statistical security parameter.
     pub rho: Rho,
-    /// The form of garbling, one of [`Protocol::forms`]; `None` leaves it to the others or the
-    /// link.
+    /// The form of garbling, one of the [protocol's](Protocol#method.forms); `None` leaves it to
+    /// the others or the link.
     pub form: Option<GateForm>,
     /// The OT extension; `None` leaves it to the others or the link.
     pub ot: Option<OtExtension>,
@@ -50,8 +50,8 @@ pub struct SessionParams {
     /// The number of evaluations in a batch, at least 1.
     pub executions: u64,
     /// The number of evaluations online at a time, each with its own messages, if the protocol
-    /// [supports](Protocol::runs_in_flight) it; at least 1. With `None`, each message of a batch
-    /// covers all of its evaluations.
+    /// [supports](Protocol#method.runs_in_flight) it; at least 1. With `None`, each message of a
+    /// batch covers all of its evaluations.
     pub in_flight: Option<usize>,
     /// The options of the protocol, made from a type in the protocol's module, as
     /// [`DualExOptions`](crate::dualex::DualExOptions). Options of other protocols are rejected.
@@ -132,9 +132,9 @@ impl SessionParams {
         parameters().iter().map(|one| (one.handshake(), one.text(self))).collect()
     }
 
-    /// Sets the parameter or option with this name in the handshake, or with this [key](OptionSpec::key), to a value
-    /// in the form that [`values`](SessionParams::values) returns. An option of another protocol is
-    /// rejected when a session begins.
+    /// Sets the parameter or option with this name in the handshake, or with this
+    /// [key](OptionSpec::key), to a value in the form that [`values`](SessionParams::values)
+    /// returns. An option of another protocol is rejected when a session begins.
     ///
     /// # Errors
     /// `InvalidInput` if there is no such parameter, or it has no such value; the text says which
