@@ -203,7 +203,8 @@ symbolon_status symbolon_config_new(uint16_t party,
 
 // Sets a parameter by its name in settings files:
 //
-// [parameters]
+// `protocol`, `rho`, `form`, `ot`, `threads`, `batch`, `in_flight`, `mac_bits`, `psi`,
+// `kappa_b`, `kappa_b_per`, `segment_gates`, `pool_gates`, `components`,
 //
 // or `timeout` (seconds). All parties must set the same, but for `timeout`, and for `form` and
 // `ot`, which the others may leave out if one party sets them.
