@@ -52,8 +52,8 @@ pub struct Network {
     pub rho: Rho,
     /// The extension that makes the correlated OTs; every party must choose the same.
     pub ot: OtExtension,
-    /// The form of garbling, one of the protocol's [forms](crate::ProtocolSpec::forms); every party must
-    /// choose the same.
+    /// The form of garbling, one of the protocol's [forms](crate::ProtocolSpec::forms); every party
+    /// must choose the same.
     pub form: GateForm,
     /// The number of executions that are prepared and run together. Every party must choose the
     /// same, and it may change between one preparation and the next.

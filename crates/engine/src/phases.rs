@@ -261,8 +261,8 @@ pub trait Prepared: Send {
     }
 
     /// Writes everything to `out` instead, for
-    /// [`ProtocolSpec::load_prepared`](crate::ProtocolSpec::load_prepared). The caller that keeps the bytes
-    /// must ensure their integrity and secrecy, and that they are loaded at most once.
+    /// [`ProtocolSpec::load_prepared`](crate::ProtocolSpec::load_prepared). The caller that keeps
+    /// the bytes must ensure their integrity and secrecy, and that they are loaded at most once.
     ///
     /// # Errors
     /// `Store` if `out` fails.

@@ -27,8 +27,8 @@ pub struct ProtocolSpec {
     pub forms: &'static [GateForm],
     /// The roles of party 0 and of every other party, for messages to people.
     pub roles: [&'static str; 2],
-    /// The party whose Δ ends in n mod 2, while all others' end in 1: the one that evaluates, if the
-    /// others garble.
+    /// The party whose Δ ends in n mod 2, while all others' end in 1: the one that evaluates, if
+    /// the others garble.
     pub evaluator: PartyId,
     /// The name of the protocol whose pools serve this one.
     pub pools: &'static str,
@@ -129,8 +129,8 @@ impl ProtocolSpec {
     }
 
     /// Opens a part of a pool that [`Engine::fill`] made for a protocol with the same
-    /// [`evaluator`](ProtocolSpec::evaluator), as if phase 1 had just made it. The caller must ensure
-    /// that no part is ever opened twice, and that all parties open the same part.
+    /// [`evaluator`](ProtocolSpec::evaluator), as if phase 1 had just made it. The caller must
+    /// ensure that no part is ever opened twice, and that all parties open the same part.
     ///
     /// # Errors
     /// `Store` if the pool cannot be read or does not belong to this party; `InvalidInput` as
@@ -192,7 +192,8 @@ impl ProtocolSpec {
         Ok(())
     }
 
-    /// Returns whether several evaluations can be [online at a time](crate::InFlight) over one connection.
+    /// Returns whether several evaluations can be [online at a time](crate::InFlight) over one
+    /// connection.
     pub fn runs_in_flight(&self) -> bool {
         self.runs_in_flight
     }
@@ -264,8 +265,8 @@ impl ProtocolSpec {
 
     /// Returns about how many bytes all parties together send before that, to make the triples of
     /// one evaluation at ρ = 40. `None` as for
-    /// [`bytes_after_triples`](ProtocolSpec::bytes_after_triples), or if the protocol cannot run this
-    /// circuit.
+    /// [`bytes_after_triples`](ProtocolSpec::bytes_after_triples), or if the protocol cannot run
+    /// this circuit.
     pub fn bytes_of_triples(
         &self,
         circuit: &Compiled,

@@ -1,5 +1,6 @@
 //! Plain garbling in AND gates per second on one thread: a layer of independent gates, AES-128 and
-//! SHA-256; then several garblings side by side, and in the adaptive form. The backend is the best one of the processor, or the one that `SYMBOLON_BACKEND` selects.
+//! SHA-256; then several garblings side by side, and in the adaptive form. The backend is the best
+//! one of the processor, or the one that `SYMBOLON_BACKEND` selects.
 
 use std::convert::Infallible;
 use std::hint::black_box;

@@ -247,7 +247,7 @@ fn writes_to_one_array_keep_their_order() {
     }
 }
 
-/// The smaller and the larger of two values have the same gates, whoever asks for them; so have
+/// The smaller and the larger of two values share their gates wherever they are computed; so do
 /// comparisons in both directions, and equality.
 #[test]
 fn comparisons_of_the_same_operands_share_their_gates() {

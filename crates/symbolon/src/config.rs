@@ -165,8 +165,8 @@ impl Config {
     /// Sets the options of the protocol, all of them: those of
     /// [`TinyTableOptions`](crate::tinytable::TinyTableOptions),
     /// [`DuploOptions`](crate::duplo::DuploOptions) or
-    /// [`DualExOptions`](crate::dualex::DualExOptions). [`Config::check`] rejects options of another
-    /// protocol, and values that are not safe at ρ.
+    /// [`DualExOptions`](crate::dualex::DualExOptions). [`Config::check`] rejects options of
+    /// another protocol, and values that are not safe at ρ.
     pub fn options(mut self, options: impl Into<Options>) -> Self {
         self.terms.params.options = options.into();
         self

@@ -1,8 +1,8 @@
 //! What the parties of a session must share: the parameters, and the kind of session. A single list
 //! of them makes the handshake of every session.
 //!
-//! A parameter of every session is a field of [`SessionParams`], declared in [`table`]; an option of
-//! a protocol is declared there, and is one of [`SessionParams::options`]. [`hello`] puts all of
+//! A parameter of every session is a field of [`SessionParams`], declared in [`table`]; an option
+//! of a protocol is declared there, and is one of [`SessionParams::options`]. [`hello`] puts all of
 //! them into the handshake of every kind of session, even if that kind does not use one today.
 //! Facts that only one party needs (time-outs, links, keys, paths) are not here.
 

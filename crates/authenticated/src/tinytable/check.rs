@@ -13,8 +13,8 @@
 //!
 //! A wrong bit passes with probability at most 2^-k + q·N·2^-128 after q evaluations of the hash,
 //! where N is at most the number of bits and entries. So k must be larger than ρ
-//! ([`MacLength::suffices`](symbolon_engine::MacLength::suffices)). `docs/proofs/tinytable-macs.md` has the
-//! proof.
+//! ([`MacLength::suffices`](symbolon_engine::MacLength::suffices)).
+//! `docs/proofs/tinytable-macs.md` has the proof.
 //!
 //! The receiver of H(M) can compute it from its keys and the received bits, so it learns nothing.
 //!

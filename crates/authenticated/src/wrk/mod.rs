@@ -3,8 +3,8 @@
 //! This module is the **four-row** form: one message each way once the inputs are known. The
 //! **half-gates** form (Yang, Wang, Zhang 2020, §2.5 with n = 2) sends less than half as many bytes
 //! per gate, 2κ + 1 bits instead of 3κ + 4ρ, but its check after evaluation takes one more round
-//! trip; it is `crate::half_gates` with the positions of `wrk`. The rest of this text is about the four
-//! rows.
+//! trip; it is `crate::half_gates` with the positions of `wrk`. The rest of this text is about
+//! the four rows.
 //!
 //! Party 0 is the garbler (the paper's P_A), party 1 the evaluator (P_B). Every wire w has a random
 //! mask λ_w = r_w ⊕ s_w that nobody knows, shared and authenticated: the garbler holds r_w with a

@@ -50,7 +50,7 @@ impl Machine<'_, '_, '_> {
         self.steps_for(least, span)
     }
 
-    /// Refuses what takes at least so many steps more, if there are not so many left.
+    /// Refuses what takes at least `least` more steps, if fewer are left.
     pub(super) fn steps_for(&mut self, least: u64, span: Span) -> Done<()> {
         if self.lower.steps.saturating_add(least) > MAX_STEPS {
             return self.beyond(false, span);

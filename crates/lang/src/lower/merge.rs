@@ -408,7 +408,7 @@ impl Machine<'_, '_, '_> {
             (&item.before, ranks.count.len(), &item.changes[..])
             && let [group] = &groups[..]
         {
-            // Each bit that changes is selected once less: so many are enough, whatever the rest.
+            // Each bit that changes saves one selection, which alone may justify joining.
             let all = group.iter().map(|update| update.width).sum::<usize>();
             let ranges = joined_ranges(group.iter().map(Update::range).collect());
             let is_disjoint = ranges.iter().map(Range::len).sum::<usize>() == all;

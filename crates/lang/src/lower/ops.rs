@@ -11,10 +11,10 @@ use crate::tir::Intrinsic;
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
 
-/// Numbers of more bits are not found again.
+/// Comparisons of wider numbers are not shared.
 const COMPARED: usize = 256;
 
-/// At most so many comparisons are found again.
+/// The maximum number of comparisons that are kept to be shared.
 const MOST_COMPARED: usize = 1 << 14;
 
 impl Machine<'_, '_, '_> {

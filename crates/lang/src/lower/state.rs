@@ -164,7 +164,7 @@ enum Undo {
     Bits(usize, Word),
     /// All of it was this.
     All(Rc<Word>, Vec<Group>),
-    /// There were so many groups of updates.
+    /// The number of groups of updates before.
     Updates(usize),
 }
 

@@ -1,4 +1,5 @@
-//! The sums of leaves ([`Leaves`](crate::Leaves)), strip by strip: the specification of the kernels.
+//! The sums of leaves ([`Leaves`](crate::Leaves)), strip by strip: the specification of the
+//! kernels.
 
 use zeroize::Zeroize;
 
@@ -28,8 +29,8 @@ impl<const BITS: usize> Drop for Sums<BITS> {
     }
 }
 
-/// Computes [`Leaves::sums`](crate::Leaves::sums) with a function that fills a slice with leaf z's blocks from a given
-/// number on. This is the specification of the faster versions.
+/// Computes [`Leaves::sums`](crate::Leaves::sums) with a function that fills a slice with leaf z's
+/// blocks from a given number on. This is the specification of the faster versions.
 pub(super) fn sums_of(
     bits: usize,
     first: u128,

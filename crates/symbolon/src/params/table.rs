@@ -1,5 +1,5 @@
-//! The table of what all parties must share: the parameters of every session, and the options of all
-//! protocols, in the order in which the handshake compares them.
+//! The table of what all parties must share: the parameters of every session, and the options of
+//! all protocols, in the order in which the handshake compares them.
 
 use std::sync::LazyLock;
 
@@ -91,8 +91,8 @@ impl Parameter {
         }
     }
 
-    /// Sets it as a person gives it: to all of these names if it takes names, otherwise to the value
-    /// with the last text.
+    /// Sets it as a person gives it: to all of these names if it takes names, otherwise to the
+    /// value with the last text.
     ///
     /// # Errors
     /// Says which values it takes. Unlike [`set`](Parameter::set) it takes no values for

@@ -1,5 +1,5 @@
-//! No files of a crate import each other in a circle: whoever reads one of them need not know the
-//! others that stand on it.
+//! No files of a crate import each other in a circle, so a reader of one file need not know the
+//! files that use it.
 //!
 //! An arrow goes from a file to each file whose items it names, by `crate::`, `super::` or the name
 //! of a submodule; an item that another file only re-exports counts as that of the file that it
