@@ -9,7 +9,7 @@
 //! of what as many small pages cost. But in a virtual machine the host may first have to find
 //! memory for a huge page, which takes ten times as long, and a small circuit that touches a part
 //! of each buffer does not win that back. So buffers bring in their huge pages one by one, as long
-//! as each comes at once ([`SLOW`]); after one that was slow, small pages follow for a while. The
+//! as each comes at once (`SLOW`); after one that was slow, small pages follow for a while. The
 //! largest buffers, which are used for long, take huge pages in any case.
 
 use std::fmt;
