@@ -10,9 +10,12 @@ use crate::{Component, Step, Wire};
 /// A wire keeps at most this many cuts, the smallest.
 const CUTS: usize = 8;
 
-/// Cuts are enumerated for windows of this many gates, which bounds the memory. No cone crosses a
-/// window's border.
+/// Roots are taken from windows of this many gates, which bounds the memory.
 const WINDOW: usize = 1 << 16;
+
+/// Cones reach this many gates back from their window. Without it a gate at the border kept an AND
+/// that others could do without, and through it a whole chain of cones.
+const MARGIN: usize = 1 << 14;
 
 /// What replaces a wire's gate: a function of other wires, its leaves.
 pub(super) struct Replacement {
@@ -172,9 +175,11 @@ pub(super) fn choose(component: &Component, base: &mut Base) -> Vec<Replacement>
     let (mut gone, mut needed) = (vec![false; wires], vec![false; wires]);
     let mut chosen = Vec::new();
     let mut numbers = vec![0u32; wires];
-    for window in order.chunks(WINDOW).rev() {
+    for start in (0..order.len()).step_by(WINDOW).rev() {
+        let first = start.saturating_sub(MARGIN);
+        let window = &order[first..order.len().min(start + WINDOW)];
         let cuts = Cuts::new(&nodes, window, &mut numbers);
-        for (place, &root) in window.iter().enumerate().rev() {
+        for (place, &root) in window.iter().enumerate().skip(start - first).rev() {
             if gone[root as usize] || cone.uses[root as usize] == 0 {
                 continue;
             }

@@ -59,6 +59,31 @@ fn selections_by_two_products_become_one() {
 }
 
 #[test]
+fn majorities_that_share_a_product_take_one_and_each() {
+    // As hash functions write them: b ∧ c of a step is a ∧ b of the step before. The chain is
+    // longer than a window.
+    const STEPS: usize = 420;
+    let mut b = Builder::new("majorities");
+    let mut state = ["x", "y", "z"].map(|name| b.input(name, Type::Uint(32), 0));
+    let fresh = b.input("fresh", Type::Uint(32), 1);
+    for _ in 0..STEPS {
+        let [x, y, z] = state;
+        let products = [b.and(&x, &y), b.and(&x, &z), b.and(&y, &z)];
+        let sum = b.xor(&products[0], &products[1]);
+        let majority = b.xor(&sum, &products[2]);
+        state = [b.add(&fresh, &majority), x, y];
+    }
+    for (name, word) in ["x", "y", "z"].iter().zip(&state) {
+        b.output(*name, word, Type::Uint(32), Receivers::All);
+    }
+    let circuit = b.finish().unwrap();
+    assert!(circuit.components()[0].steps.len() > 3 << 15);
+    let better = optimise(&circuit).unwrap();
+    same_function(&circuit, &better, 2);
+    assert_eq!(and_count(&better), STEPS as u64 * 63);
+}
+
+#[test]
 fn built_in_circuits_keep_their_function_and_do_not_grow() {
     for name in ["aes128", "aes128:sbox", "mul:40", "div:16", "cbcmac:2", "sort:8x8", "random:400"]
     {
