@@ -2,18 +2,21 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::about::{CompletionsArgs, ManArgs, version};
-use crate::args::{
-    CircuitArgs, DemoArgs, EvalArgs, FingerprintArgs, KeygenArgs, LocalArgs, PrepareArgs,
-    PreprocessArgs, RunArgs, StoreCommandArgs,
-};
-use crate::bench::args::BenchArgs;
-use crate::cost::CostArgs;
-use crate::dealer::args::DealerArgs;
-use crate::lang::{CheckArgs, FmtArgs, LspArgs, TestArgs};
-use crate::options::EXIT_CODES;
-use crate::paper::args::PaperArgs;
-use crate::parts::args::{PartsArgs, of_parts};
+use crate::args::RunArgs;
+use crate::args::options::EXIT_CODES;
+use crate::commands::about::{CompletionsArgs, ManArgs, version};
+use crate::commands::circuit::args::{CircuitArgs, EvalArgs};
+use crate::commands::cost::CostArgs;
+use crate::commands::dealer::args::DealerArgs;
+use crate::commands::demo::DemoArgs;
+use crate::commands::identity::{FingerprintArgs, KeygenArgs};
+use crate::commands::lang::{CheckArgs, FmtArgs, LspArgs, TestArgs};
+use crate::commands::local::args::LocalArgs;
+use crate::commands::offline::args::{PrepareArgs, PreprocessArgs};
+use crate::commands::paper::args::PaperArgs;
+use crate::commands::parts::args::{PartsArgs, of_parts};
+use crate::commands::store::args::StoreCommandArgs;
+use crate::measure::args::BenchArgs;
 
 const MAIN_HELP: &str = "\
 EXAMPLES

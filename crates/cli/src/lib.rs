@@ -2,59 +2,20 @@
 //!
 //! It is a library so that the reader of settings files can be fuzzed; `main.rs` calls [`main`].
 
-mod about;
 mod args;
-mod batch;
-mod bench;
-mod child;
-mod child_message;
-mod circuits;
-mod colours;
 mod command_line;
-mod connect;
-mod cost;
-mod cost_table;
-mod dealer;
-mod demo;
-mod error;
-mod execute;
-mod exhaustion;
-mod failed_asserts;
-mod given;
-mod identity;
-mod interrupt;
-mod labels;
-mod lang;
-mod local;
-mod local_runner;
-mod offline;
+mod commands;
+mod common;
+mod measure;
 #[cfg(test)]
 mod option_docs;
-mod options;
-mod output;
-mod owners;
-mod page;
-mod paper;
-mod parts;
-mod party_result;
-mod peer;
+mod parties;
 mod progress;
-mod reading;
-mod refusal;
 mod results;
-mod run;
-mod screen;
-mod secret;
 mod settings;
-mod signal;
 mod source;
-mod stores;
-mod timeline;
-mod tuning;
-mod values;
-mod words;
 
-pub use exhaustion::end_well_without_memory;
+pub use parties::exhaustion::end_well_without_memory;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -62,8 +23,12 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::command_line::{Cli, Command};
-use crate::error::{CliError, CliResult};
-use crate::output::{report, want_json};
+use crate::commands::{
+    about, bench, circuit, cost, dealer, demo, identity, lang, local, offline, paper, parts, run,
+    store,
+};
+use crate::common::error::{CliError, CliResult};
+use crate::common::output::{report, want_json};
 
 /// Runs the command line, and returns the exit code.
 pub fn main() -> ExitCode {
@@ -72,11 +37,11 @@ pub fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return refusal::refuse(&error),
+        Err(error) => return common::refusal::refuse(&error),
     };
     let silent = matches!(cli.command, Command::Party);
     // A defect of ours is an exit code and a document like every other failure.
-    let done = catch_unwind(AssertUnwindSafe(|| run(&cli.command)));
+    let done = catch_unwind(AssertUnwindSafe(|| dispatch(&cli.command)));
     let done = done.unwrap_or_else(|_| Err(CliError::internal("the command panicked, see above")));
     match &done {
         Ok(()) => progress::finish(0, None),
@@ -89,30 +54,30 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Command) -> CliResult<()> {
+fn dispatch(command: &Command) -> CliResult<()> {
     match command {
         Command::Demo(args) => demo::command(args),
         Command::Run(args) => run::command(args),
         Command::Preprocess(args) => offline::preprocess(args),
         Command::Prepare(args) => offline::prepare(args),
         Command::Parts(args) => parts::command(args),
-        Command::Store(args) => stores::command(&args.command),
+        Command::Store(args) => store::command(&args.command),
         Command::Dealer(args) => dealer::command(args),
         Command::Local(args) => local::command(args),
         Command::Bench(args) => bench::command(args),
         Command::Paper(args) => paper::command(args),
-        Command::Circuit(args) => circuits::command(&args.command),
+        Command::Circuit(args) => circuit::command(&args.command),
         Command::Check(args) => lang::check(args),
         Command::Fmt(args) => lang::fmt(args),
         Command::Cost(args) => cost::command(args),
         Command::Test(args) => lang::test(args),
-        Command::Eval(args) => circuits::eval(args),
+        Command::Eval(args) => circuit::eval(args),
         Command::Lsp(args) => lang::lsp(args),
         Command::Keygen(args) => identity::keygen(args),
         Command::Fingerprint(args) => identity::fingerprint(args),
         Command::Completions(args) => about::completions(args, &mut Cli::command()),
         Command::Man(args) => about::man(args, Cli::command()),
-        Command::Party => child::command(),
+        Command::Party => parties::child::command(),
     }
 }
 

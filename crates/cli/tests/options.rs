@@ -11,7 +11,8 @@ const SOURCES: [&str; 2] = ["crates", "fuzz/src"];
 /// The tables of papers have command lines, which give options as a user does; the compiler, which
 /// knows no protocol, has a module `psi` in its library; and `circuit info` counts a circuit's
 /// components, whatever the protocol.
-const OTHER_USES: [&str; 3] = ["src/paper/tables", "crates/lang/src", "cli/src/circuits.rs"];
+const OTHER_USES: [&str; 3] =
+    ["src/commands/paper/tables", "crates/lang/src", "cli/src/commands/circuit/mod.rs"];
 
 /// Returns the files below a folder that are part of the program: no tests, no generated header.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::live::args::LiveArgs;
-use crate::error::{CliError, CliResult};
+use crate::common::error::{CliError, CliResult};
 
 /// Seconds between two lines of progress.
 const INTERVAL: f64 = 10.0;

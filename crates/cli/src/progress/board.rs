@@ -5,7 +5,7 @@ use std::time::Instant;
 use symbolon::circuit::PartyId;
 
 use super::event::Event;
-use crate::cost_table::{bytes, time};
+use crate::common::cost_table::{bytes, time};
 
 /// The current state of every party.
 #[derive(Default)]

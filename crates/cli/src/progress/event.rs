@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use symbolon::circuit::PartyId;
 use symbolon::{Config, Progress, Work};
 
-use crate::error::{CliError, ErrorClass};
+use crate::common::error::{CliError, ErrorClass};
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -11,9 +11,9 @@ use serde::Serialize;
 use symbolon::circuit::PartyId;
 
 use super::event::Event;
-use crate::error::{CliError, CliResult, ErrorClass};
-use crate::output::tell;
-use crate::signal;
+use crate::common::error::{CliError, CliResult, ErrorClass};
+use crate::common::output::tell;
+use crate::common::signal;
 
 /// How often a pipe that is not ready is looked at.
 const LOOK: Duration = Duration::from_millis(10);

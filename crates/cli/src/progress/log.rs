@@ -7,8 +7,8 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::args::ShowArgs;
-use crate::error::{CliError, CliResult};
-use crate::screen;
+use crate::common::error::{CliError, CliResult};
+use crate::common::screen;
 use symbolon::escape::printable;
 
 impl ShowArgs {

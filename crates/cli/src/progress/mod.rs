@@ -20,11 +20,12 @@ pub use log::log_as_party;
 use symbolon::NoThread;
 use symbolon::circuit::PartyId;
 
-use crate::cost_table::clock;
-use crate::error::{CliError, CliResult};
-use crate::options::TuningArgs;
-use crate::output::tell;
-use crate::{screen, tuning};
+use crate::args::options::TuningArgs;
+use crate::args::tuning;
+use crate::common::cost_table::clock;
+use crate::common::error::{CliError, CliResult};
+use crate::common::output::tell;
+use crate::common::screen;
 use args::ShowArgs;
 use board::Board;
 use symbolon::escape::one_line;

@@ -19,19 +19,39 @@ type Files = BTreeMap<Module, String>;
 /// For each module, the modules that it imports from, and a path by which it does.
 type Arrows = BTreeMap<Module, BTreeMap<Module, String>>;
 
-#[test]
-fn no_files_import_each_other_in_a_circle() {
+/// The files of each crate.
+fn crates() -> BTreeMap<String, BTreeMap<Module, String>> {
     let mut crates: BTreeMap<String, BTreeMap<Module, String>> = BTreeMap::new();
     for (name, text) in sources() {
         let (name, file) = name.strip_prefix("crates/").unwrap().split_once("/src/").unwrap();
         crates.entry(name.to_string()).or_default().insert(module_of(file), text);
     }
+    crates
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
     let mut found = Vec::new();
-    for (name, texts) in &crates {
+    for (name, texts) in &crates() {
         let arrows = arrows(&without_tests(texts));
         found.extend(circles(&arrows).iter().map(|all| format!("{name}: {}", told(all, &arrows))));
     }
     assert!(found.is_empty(), "files import each other in circles:\n{}", found.join("\n"));
+}
+
+/// A command stands on what all commands share, and only the command line names commands.
+#[test]
+fn no_command_uses_another() {
+    let arrows = arrows(&without_tests(&crates()["cli"]));
+    let command = |module: &Module| (module.len() > 1).then(|| module[..2].to_vec());
+    let mut commands = BTreeSet::new();
+    for (from, to) in arrows.iter().flat_map(|(from, all)| all.keys().map(move |to| (from, to))) {
+        let Some(used) = command(to).filter(|used| used[0] == "commands") else { continue };
+        let dispatches = from.is_empty() || from[..] == ["command_line"];
+        assert!(dispatches || command(from).as_ref() == Some(&used), "{from:?} uses {to:?}");
+        commands.insert(used);
+    }
+    assert!(commands.len() > 10, "{commands:?}");
 }
 
 /// The comparison itself finds circles, through folders, re-exports and paths inside of functions,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Deserialize;
 
-use crate::error::{CliError, CliResult};
+use crate::common::error::{CliError, CliResult};
 
 /// The options about the page.
 #[derive(Args, Debug, Default, Clone)]

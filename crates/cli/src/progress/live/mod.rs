@@ -16,9 +16,9 @@ use symbolon::circuit::PartyId;
 
 use super::board::Board;
 use super::event::Event;
-use crate::error::{CliError, CliResult};
-use crate::output::tell;
-use crate::signal;
+use crate::common::error::{CliError, CliResult};
+use crate::common::output::tell;
+use crate::common::signal;
 use args::{LiveAddress, LiveArgs};
 use server::Access;
 use state::{LIVE, Live, live};

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 use symbolon::NoThread;
 
 use super::view;
-use crate::error::{CliError, CliResult};
+use crate::common::error::{CliError, CliResult};
 
 /// The most bytes and headers of a request.
 const HEAD: usize = 8192;

@@ -6,9 +6,9 @@ use symbolon::circuit::PartyId;
 
 use super::super::board::Place;
 use super::state::{Live, Party, Phase, live};
-use crate::colours::{css, phase_colour};
-use crate::cost_table::{bytes, clock, time};
-use crate::page::STYLE;
+use crate::common::colours::{css, phase_colour};
+use crate::common::cost_table::{bytes, clock, time};
+use crate::common::page::STYLE;
 use crate::results::PartyJson;
 use std::time::{Duration, Instant};
 

@@ -1,0 +1,430 @@
+//! Input values as users give them: on the command line, in a file, on standard input.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use symbolon::circuit::{
+    Circuit, CircuitError, FileForm, Input, Output, PartyId, Type, Value, format_file,
+    format_value, parse_file, parse_value,
+};
+use symbolon::zeroize::Zeroizing;
+use symbolon::{Inputs, Port};
+
+use crate::common::error::{CliError, CliResult};
+use crate::common::reading::{VALUE, read_standard_input, read_text};
+use crate::common::secret::InputText;
+use crate::results::OutputJson;
+use crate::source::{CircuitSpec, Loaded, from_folder, place};
+
+/// A value for an input as written: the input's name or index, and `hex:…`, `bits:…`, integers,
+/// `@file`, `@-` or `-`. Neither can be printed: the two may have changed places.
+#[derive(Clone, Debug)]
+pub struct InputSources {
+    /// Name or index of the input.
+    pub input: InputText,
+    /// The text after the `=`.
+    pub value: InputText,
+}
+
+/// Reads `INPUT=VALUE` without ever repeating it in an error.
+pub fn given(texts: &[InputText]) -> CliResult<Vec<InputSources>> {
+    let parse = |text: &InputText| match text.expose().split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok(InputSources { input: name.trim().into(), value: value.into() })
+        }
+        _ => Err(CliError::usage(
+            "--input: expected NAME=VALUE, where NAME is a name or a place counted from 0",
+        )),
+    };
+    texts.iter().map(parse).collect()
+}
+
+/// How values are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading<'s> {
+    /// Whether lists that are shorter than their input are filled up with zero bits.
+    pub pad: bool,
+    /// Whether a file has one value per line, each for one evaluation.
+    pub by_line: bool,
+    /// Where the circuit comes from, for advice.
+    pub spec: Option<&'s CircuitSpec>,
+}
+
+impl Reading<'_> {
+    /// Returns how a list of another length than its input can be taken.
+    fn other_length(self, error: &CircuitError, pad: bool) -> Option<String> {
+        let CircuitError::Length { input, given, .. } = error else { return None };
+        let constant = self.spec.and_then(|spec| spec.length_constant(input));
+        let constant = constant.filter(|_| *given > 0).map(|constant| {
+            format!("`--const {constant}={given}`, the same for all parties, makes it fit")
+        });
+        let pad = pad.then(|| "`--pad` fills up a list that is too short".to_string());
+        let all: Vec<String> = [pad, constant].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+}
+
+impl InputSources {
+    /// Returns whether the value is read from standard input. A file that is called `-` is `@./-`.
+    fn is_standard_input(&self) -> bool {
+        matches!(self.value.expose().trim(), "-" | "@-")
+    }
+
+    /// Reads the value, wherever it is, into one of the forms that [`Inputs`] takes.
+    ///
+    /// `base` is the folder from which a relative `@file` is looked up.
+    ///
+    /// # Errors
+    /// A usage failure that names the file, the line and the element, and never the contents.
+    pub fn read(
+        &self,
+        input: &Input,
+        base: Option<&Path>,
+        how: Reading<'_>,
+    ) -> CliResult<InputText> {
+        if how.pad && how.by_line {
+            return Err(CliError::usage(
+                "--pad is not for --batch: give every line its whole value",
+            ));
+        }
+        let value = self.value.expose().trim();
+        let mut form = FileForm { pad: how.pad, ..FileForm::default() };
+        let (name, text) = match value.strip_prefix('@') {
+            _ if self.is_standard_input() => {
+                ("standard input".to_string(), read_standard_input(VALUE)?)
+            }
+            Some(path) => {
+                let path = chosen_columns(base, path, &mut form);
+                form.csv = !how.by_line && is_kind(&path, "csv");
+                form.json = !how.by_line && is_kind(&path, "json");
+                (path.display().to_string(), read_text(&path, VALUE)?)
+            }
+            None if how.pad => ("--input".to_string(), value.to_string().into()),
+            None if how.by_line => return Ok(value.into()),
+            None => {
+                let read = parse_value(input, value).map(Zeroizing::new);
+                return match read {
+                    Err(error @ CircuitError::Length { .. }) => {
+                        let hint = how.other_length(&error, false);
+                        let error = CliError::from(error);
+                        Err(hint.into_iter().fold(error, |error, hint| error.with_hint(hint)))
+                    }
+                    // Every other error is reported with all inputs.
+                    _ => Ok(value.into()),
+                };
+            }
+        };
+        if how.by_line {
+            let text = text.trim_start_matches('\u{feff}');
+            if !form.columns.is_empty() {
+                return Err(CliError::usage(format!(
+                    "{name}: with --batch a file has a value a line, and no columns or keys"
+                )));
+            }
+            check_lines(input, text, &name)?;
+            return Ok(text.trim().into());
+        }
+        let bits = parse_file(input, &text, &form).map_err(|wrong| {
+            let error = CliError::usage(format!("{name}: {wrong}"));
+            let padded = FileForm { pad: true, ..form.clone() };
+            let fits = !how.pad && parse_file(input, &text, &padded).map(Zeroizing::new).is_ok();
+            let is_plain = form.columns.is_empty() && !form.csv && value.starts_with('@');
+            let has_keys = is_plain && !self.is_standard_input() && is_object(&text);
+            match how.other_length(&wrong, fits) {
+                Some(hint) => error.with_hint(hint),
+                None if has_keys && !has_names(&input.ty) => {
+                    error.with_hint(format!("@{name}#KEY takes the value of one key"))
+                }
+                None => error,
+            }
+        })?;
+        Ok(bits_text(&Zeroizing::new(bits)))
+    }
+}
+
+/// Refuses lines that are not values, so that an error can name the line and the file.
+fn check_lines(input: &Input, text: &str, name: &str) -> CliResult<()> {
+    for (line, value) in (1..).zip(text.lines()) {
+        if value.trim().is_empty() {
+            continue;
+        }
+        let bits = parse_value(input, value.trim()).map(Zeroizing::new);
+        bits.map_err(|error| CliError::usage(format!("{name}, line {line}: {error}")))?;
+    }
+    Ok(())
+}
+
+/// Returns whether a text looks like a JSON object, or a list of them.
+fn is_object(text: &str) -> bool {
+    text.trim_start_matches(|c: char| c.is_whitespace() || c == '[' || c == '\u{feff}')
+        .starts_with('{')
+}
+
+/// Returns whether values of a type are written as objects.
+fn has_names(ty: &Type) -> bool {
+    match ty {
+        Type::Struct { .. } | Type::Enum { .. } => true,
+        Type::Array { elem, .. } => has_names(elem),
+        _ => false,
+    }
+}
+
+/// Returns the path in `FILE`, `FILE#COLUMN,…` or `FILE#KEY`, and puts the selection into the form.
+fn chosen_columns(base: Option<&Path>, text: &str, form: &mut FileForm) -> PathBuf {
+    let whole = from_folder(base, text);
+    match text.rsplit_once('#') {
+        Some((path, columns)) if !whole.exists() => {
+            form.columns = columns.split(',').map(|name| name.trim().to_string()).collect();
+            from_folder(base, path)
+        }
+        _ => whole,
+    }
+}
+
+/// Returns outputs and files from the command line.
+pub fn paths(saves: &[(String, String)]) -> impl Iterator<Item = (String, PathBuf)> {
+    saves.iter().map(|(output, file)| (output.clone(), PathBuf::from(file)))
+}
+
+/// Outputs that are written to files: the place of each, and the file.
+pub struct Saves(Vec<(usize, PathBuf)>);
+
+impl Saves {
+    /// Finds the outputs, and tries the files, before anything is computed.
+    ///
+    /// # Errors
+    /// A usage failure for an unknown output, for one that is not `learnt`, and for a file that is
+    /// named twice; a failure when a file cannot be written.
+    pub fn new(
+        circuit: &Circuit,
+        learnt: impl Fn(&Output) -> bool,
+        saves: impl IntoIterator<Item = (String, PathBuf)>,
+    ) -> CliResult<Saves> {
+        let names: Vec<&str> = circuit.outputs().iter().map(|o| o.name.as_str()).collect();
+        let mut found: Vec<(usize, PathBuf)> = Vec::new();
+        for (name, path) in saves {
+            let place = place("output", &name, &names)?;
+            if !learnt(&circuit.outputs()[place]) {
+                let what = format!("output `{name}` is not learnt here, so it cannot be saved");
+                return Err(CliError::usage(what));
+            }
+            if found.iter().any(|(_, known)| *known == path) {
+                let what = format!("two outputs cannot be saved to {}", path.display());
+                return Err(CliError::usage(what));
+            }
+            can_be_written(&path).map_err(|error| {
+                CliError::io(format!("cannot write {}", path.display()), &error)
+            })?;
+            found.push((place, path));
+        }
+        Ok(Saves(found))
+    }
+
+    /// Writes what was learnt.
+    ///
+    /// # Errors
+    /// A failure when an output was not learnt, or cannot be written.
+    pub fn write(&self, circuit: &Circuit, learnt: &[OutputJson]) -> CliResult<()> {
+        for (place, path) in &self.0 {
+            let output = &circuit.outputs()[*place];
+            let bits = learnt.get(*place).and_then(|output| output.bits.as_ref());
+            let Some(bits) = bits else {
+                let what =
+                    format!("output `{}` is not learnt here, so it is not saved", output.name);
+                return Err(CliError::usage(what));
+            };
+            let bits: Vec<bool> = bits.bytes().map(|byte| byte == b'1').collect();
+            let text = match is_kind(path, "json") {
+                true => format!("{}\n", json_text(&format_value(&output.ty, &bits))),
+                false => format_file(&output.ty, &bits, is_kind(path, "csv")),
+            };
+            std::fs::write(path, text).map_err(|error| {
+                CliError::io(format!("cannot write {}", path.display()), &error)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a value as JSON, which has quotes where it has no number: around hexadecimal digits and
+/// `NaN`.
+fn json_text(value: &Value) -> String {
+    match value {
+        Value::Integer(digits) | Value::Fraction(digits)
+            if digits.contains(|c: char| c.is_ascii_alphabetic() && c != 'e') =>
+        {
+            format!("\"{digits}\"")
+        }
+        Value::Array(elements) => {
+            format!("[{}]", elements.iter().map(json_text).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(fields) => {
+            let field =
+                |(name, value): &(String, Value)| format!("\"{name}\": {}", json_text(value));
+            format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Returns whether a file's name ends with this extension, in small letters or capitals.
+fn is_kind(path: &Path, kind: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(kind))
+}
+
+/// Opens a file for writing, and leaves it as it is. A pipe is not opened: that would wait for its
+/// reader.
+///
+/// # Errors
+/// Why it cannot be written.
+pub fn can_be_written(path: &Path) -> io::Result<()> {
+    let about = std::fs::metadata(path);
+    if about.as_ref().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return Ok(());
+    }
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    match (opened, about) {
+        // It was a link to no file if it is still there.
+        (Ok(_), Err(_)) => std::fs::canonicalize(path).and_then(std::fs::remove_file),
+        (opened, _) => opened.map(drop),
+    }
+}
+
+/// Values whose input has been found and whose text has been read.
+pub type Resolved = Vec<(usize, InputText)>;
+
+/// Finds the input of every value and reads the values given as files; later values for one input
+/// replace earlier ones when `replace` is set and are refused otherwise.
+///
+/// # Errors
+/// A usage failure for an unknown input, a value given twice, standard input used twice, or an
+/// unreadable file.
+pub fn resolve(
+    circuit: &Circuit,
+    given: &[InputSources],
+    base: Option<&Path>,
+    how: Reading<'_>,
+) -> CliResult<Resolved> {
+    let names: Vec<&str> = circuit.inputs().iter().map(|input| input.name.as_str()).collect();
+    one_from_standard_input(given)?;
+    let mut resolved: Resolved = Vec::with_capacity(given.len());
+    for value in given {
+        let index = place("input", value.input.expose(), &names)?;
+        if resolved.iter().any(|(known, _)| *known == index) {
+            return Err(CliError::usage(format!("input `{}` is given twice", names[index])));
+        }
+        resolved.push((index, value.read(&circuit.inputs()[index], base, how)?));
+    }
+    Ok(resolved)
+}
+
+/// Refuses to read standard input more than once.
+///
+/// # Errors
+/// A usage failure when two inputs are to be read from there.
+pub fn one_from_standard_input<'g>(
+    given: impl IntoIterator<Item = &'g InputSources>,
+) -> CliResult<()> {
+    if given.into_iter().filter(|given| given.is_standard_input()).count() > 1 {
+        return Err(CliError::usage("only one input can be read from standard input"));
+    }
+    Ok(())
+}
+
+/// Returns the inputs of `party`, from those values that belong to it.
+///
+/// # Errors
+/// A usage failure when a value does not fit or one is missing.
+pub fn inputs_of(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> CliResult<Inputs> {
+    let mut builder = Inputs::builder(circuit, party);
+    for (index, value) in resolved {
+        if circuit.inputs()[*index].owner == party {
+            builder = builder.text(Port::Index(*index), value.expose())?;
+        }
+    }
+    builder.finish().map_err(|error| {
+        CliError::from(error).with_hint("give it with --input NAME=VALUE; see --help for the forms")
+    })
+}
+
+/// Turns the values that `party` gave for inputs, or for shares of them, into values of its inputs.
+///
+/// # Errors
+/// A usage failure that says whose input it is when it is not `party`'s.
+pub fn only_own(loaded: &Loaded, party: PartyId, resolved: Resolved) -> CliResult<Resolved> {
+    let mut own = Resolved::new();
+    for (index, value) in resolved {
+        let input = &loaded.plain.inputs()[index];
+        if input.owner != party && !loaded.shared[index] {
+            return Err(CliError::usage(format!(
+                "input `{}` belongs to party {}; this is party {party}",
+                input.name, input.owner
+            ))
+            .with_hint(
+                "give only your own inputs; --owner INPUT=PARTY, the same for all parties, says \
+                 whose an input is",
+            ));
+        }
+        own.push((loaded.place(index, party), value));
+    }
+    Ok(own)
+}
+
+/// Gives every party a random share of the inputs that are shared.
+///
+/// # Errors
+/// A usage failure when a shared input has no value, or one that does not fit.
+pub fn split(loaded: &Loaded, resolved: Resolved) -> CliResult<Resolved> {
+    for (index, input) in loaded.plain.inputs().iter().enumerate() {
+        if loaded.shared[index] && !resolved.iter().any(|(known, _)| *known == index) {
+            return Err(CliError::usage(format!(
+                "no value for the shared input `{}` ({})",
+                input.name, input.ty
+            ))
+            .with_hint("give it with --input NAME=VALUE: `local` splits it among the parties"));
+        }
+    }
+    let mut all = Resolved::new();
+    for (index, value) in resolved {
+        if !loaded.shared[index] {
+            all.push((loaded.place(index, 0), value));
+            continue;
+        }
+        let mut left = Zeroizing::new(parse_value(&loaded.plain.inputs()[index], value.expose())?);
+        for party in 1..loaded.parties() {
+            let share = random_bits(left.len())?;
+            left.iter_mut().zip(share.iter()).for_each(|(left, share)| *left ^= share);
+            all.push((loaded.place(index, party), bits_text(&share)));
+        }
+        all.push((loaded.place(index, 0), bits_text(&left)));
+    }
+    Ok(all)
+}
+
+/// Returns bits in the form of a value.
+fn bits_text(bits: &[bool]) -> InputText {
+    // In one allocation, so that nothing is left behind unwiped.
+    let mut text = Zeroizing::new(String::with_capacity(5 + bits.len()));
+    text.push_str("bits:");
+    bits.iter().for_each(|&bit| text.push(if bit { '1' } else { '0' }));
+    text.into()
+}
+
+/// Returns random bits from the operating system.
+fn random_bits(n: usize) -> CliResult<Zeroizing<Vec<bool>>> {
+    let mut bytes = Zeroizing::new(vec![0; n.div_ceil(8)]);
+    getrandom::fill(&mut bytes)
+        .map_err(|error| CliError::system(format!("the system gives no randomness: {error}")))?;
+    Ok(Zeroizing::new((0..n).map(|i| bytes[i / 8] >> (i % 8) & 1 == 1).collect()))
+}
+
+/// Returns random values for all inputs of a circuit.
+///
+/// # Errors
+/// An internal failure when the operating system gives no randomness.
+pub fn random_values(circuit: &Circuit) -> CliResult<Resolved> {
+    let value = |(index, input): (usize, &symbolon::circuit::Input)| {
+        Ok((index, bits_text(&random_bits(input.ty.width() as usize)?)))
+    };
+    circuit.inputs().iter().enumerate().map(value).collect()
+}
