@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::args::RunArgs;
 use crate::args::options::EXIT_CODES;
 use crate::commands::about::{CompletionsArgs, ManArgs, version};
+use crate::commands::cache::CacheArgs;
 use crate::commands::circuit::args::{CircuitArgs, EvalArgs};
 use crate::commands::cost::CostArgs;
 use crate::commands::dealer::args::DealerArgs;
@@ -79,6 +80,8 @@ pub enum Command {
     Paper(PaperArgs),
     /// List, describe, evaluate and export circuits
     Circuit(CircuitArgs),
+    /// List and remove the compiled `.sym` programs that commands kept
+    Cache(CacheArgs),
     /// Check a `.sym` program and show all its errors
     Check(CheckArgs),
     /// Format `.sym` programs

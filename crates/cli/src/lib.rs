@@ -24,8 +24,8 @@ use clap::{CommandFactory, Parser};
 
 use crate::command_line::{Cli, Command};
 use crate::commands::{
-    about, bench, circuit, cost, dealer, demo, identity, lang, local, offline, paper, parts, run,
-    store,
+    about, bench, cache, circuit, cost, dealer, demo, identity, lang, local, offline, paper, parts,
+    run, store,
 };
 use crate::common::error::{CliError, CliResult};
 use crate::common::output::{report, want_json};
@@ -66,6 +66,7 @@ fn dispatch(command: &Command) -> CliResult<()> {
         Command::Local(args) => local::command(args),
         Command::Bench(args) => bench::command(args),
         Command::Paper(args) => paper::command(args),
+        Command::Cache(args) => cache::command(args),
         Command::Circuit(args) => circuit::command(&args.command),
         Command::Check(args) => lang::check(args),
         Command::Fmt(args) => lang::fmt(args),

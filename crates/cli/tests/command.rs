@@ -1,6 +1,7 @@
 //! The command, as users run it. One program, because each takes seconds to link.
 
 mod bench;
+mod cache;
 mod common;
 mod dealer;
 mod editor;

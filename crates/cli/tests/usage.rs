@@ -396,18 +396,19 @@ fn a_failed_export_keeps_the_older_file() {
     assert_eq!(std::fs::read(folder.path().join("c.txt")).unwrap(), b"older");
 }
 
-/// Every party's process reads the circuit anew, which a pipe cannot give.
+/// The circuit is read once, and every party's process gets it from there.
 #[cfg(unix)]
 #[test]
-fn a_circuit_from_a_pipe_is_for_parties_in_memory() {
+fn a_circuit_from_a_pipe_reaches_all_parties() {
     let folder = tempfile::tempdir().unwrap();
     symbolon_in(folder.path(), "", &["circuit", "export", "add:8", "--out", "add.txt"]).expect(0);
     let circuit = std::fs::read_to_string(folder.path().join("add.txt")).unwrap();
-    let local = ["local", "/dev/stdin", "--input", "0=1", "--input", "1=2"];
-    let run = |words: &[&str]| symbolon_in(folder.path(), &circuit, words);
-    run(&local).expect(2).says(&["is not a file", "--transport memory"]);
-    let ended = run(&[&local[..], &["--transport", "memory"]].concat()).expect(0);
-    assert!(ended.out.ends_with(" = 3\n"), "{}", ended.out);
+    for transport in ["tls", "memory"] {
+        let words = ["local", "/dev/stdin", "--input", "0=1", "--input", "1=2"];
+        let words = [&words[..], &["--transport", transport]].concat();
+        let ended = symbolon_in(folder.path(), &circuit, &words).expect(0);
+        assert!(ended.out.ends_with(" = 3\n"), "{transport}: {}", ended.out);
+    }
 }
 
 /// Who learns an output learns that an assert failed.

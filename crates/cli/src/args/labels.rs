@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Circuit, Type};
 
 use crate::common::error::{CliError, CliResult};
 use crate::common::words::assignment;
 
 /// New types and names for ports, by the circuit's own names; later ones win.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     /// Port and type, as `uint32[200]`.
     pub types: Vec<(String, String)>,

@@ -66,6 +66,10 @@ pub struct PortArgs {
     /// What a `.sym` program is compiled with.
     #[command(flatten)]
     pub program: ProgramArgs,
+    /// Compile a `.sym` program even if an earlier command did, and do not keep its circuit; see
+    /// `symbolon cache`
+    #[arg(long)]
+    pub no_cache: bool,
 }
 
 impl PortArgs {
@@ -76,7 +80,7 @@ impl PortArgs {
 
     /// Returns an option that was given.
     pub fn given(&self) -> Option<&'static str> {
-        let PortArgs { owners, outputs, types, names, program } = self;
+        let PortArgs { owners, outputs, types, names, program, no_cache } = self;
         let given = [
             (!owners.is_empty(), "--owner"),
             (!outputs.is_empty(), "--output"),
@@ -84,6 +88,7 @@ impl PortArgs {
             (!names.is_empty(), "--name"),
             (program.entry.is_some(), "--entry"),
             (!program.constants.is_empty(), "--const"),
+            (*no_cache, "--no-cache"),
         ];
         given.into_iter().find_map(|(given, option)| given.then_some(option))
     }

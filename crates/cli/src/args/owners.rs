@@ -5,7 +5,7 @@ use symbolon::circuit::{PartyId, Receivers};
 use crate::common::words::assignment;
 
 /// The owner of an input, as written on the command line: a party's number, or `share`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// This party.
     Party(PartyId),
@@ -28,7 +28,7 @@ impl std::str::FromStr for Owner {
 }
 
 /// Who learns an output, as written on the command line: `all`, `none`, `0`, `0,1`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// Every party.
     All,

@@ -7,8 +7,7 @@ use crate::common::error::{CliError, CliResult};
 use crate::common::words::assignment;
 
 /// What a `.sym` program is compiled with.
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramArgs {
     /// The function of a `.sym` program to compute [default: main]
     #[arg(long, value_name = "FUNCTION")]

@@ -75,12 +75,12 @@ pub fn command(args: &DemoArgs) -> CliResult<()> {
 
 /// Runs all parties; returns what each has at the end, and the outputs.
 fn run(
-    (spec, circuit): (&CircuitSpec, &Circuit),
+    circuit: &Circuit,
     inputs: &Resolved,
     parties: u16,
     tuning: &Tuning,
 ) -> CliResult<(Vec<PartyResult>, Vec<OutputJson>)> {
-    let work = Work::Circuit { spec, circuit, inputs, options: RunOptions::ONCE };
+    let work = Work::Circuit { circuit, inputs, options: RunOptions::ONCE };
     let transport = LocalTransport::Tls;
     let played = LocalRun { work, parties, tuning, transport, dealer: false }.run()?;
     let outputs = agreed(&played)?;
@@ -115,7 +115,7 @@ fn auction(bidders: u16, tuning: &Tuning) -> CliResult<()> {
         print(&format!("  party {party} bids {}\n", bid(party)))?;
         inputs.push((usize::from(party), bid(party).to_string().into()));
     }
-    let (played, outputs) = run((&spec, &circuit), &inputs, bidders, tuning)?;
+    let (played, outputs) = run(&circuit, &inputs, bidders, tuning)?;
 
     let mut order: Vec<u16> = (0..bidders).collect();
     order.sort_by_key(|party| (std::cmp::Reverse(bid(*party)), *party));
@@ -146,7 +146,7 @@ impl Scene {
         }
         let inputs: Resolved =
             self.values.iter().enumerate().map(|(place, value)| (place, (*value).into())).collect();
-        let (played, outputs) = run((&spec, &circuit), &inputs, 2, tuning)?;
+        let (played, outputs) = run(&circuit, &inputs, 2, tuning)?;
         for output in &outputs {
             let value = output.text().unwrap_or_default();
             print(&format!("  both learn {} = {value}\n", output.name))?;

@@ -2,6 +2,7 @@
 
 pub mod about;
 pub mod bench;
+pub mod cache;
 pub mod circuit;
 pub mod cost;
 pub mod dealer;

@@ -65,8 +65,6 @@ pub enum Workload {
 
 /// A circuit with inputs.
 pub struct Loaded {
-    /// The circuit as it was named.
-    pub spec: CircuitSpec,
     /// The circuit.
     pub circuit: Circuit,
     /// Random inputs.
@@ -251,7 +249,7 @@ fn load(
     let circuit = loaded.circuit;
     let inputs = random_values(&circuit)?;
     let gates = Plan::new(&circuit).and_count();
-    let loaded = Rc::new(Loaded { spec, circuit, inputs, gates });
+    let loaded = Rc::new(Loaded { circuit, inputs, gates });
     loads.push((name.to_string(), parties, loaded.clone(), count));
     Ok((loaded, count))
 }

@@ -19,12 +19,9 @@ pub fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
     let options = options(args, setting);
     let work = match &setting.workload {
         Workload::Triples(count) => Work::Triples(*count),
-        Workload::Circuit(loaded) => Work::Circuit {
-            spec: &loaded.spec,
-            circuit: &loaded.circuit,
-            inputs: &loaded.inputs,
-            options,
-        },
+        Workload::Circuit(loaded) => {
+            Work::Circuit { circuit: &loaded.circuit, inputs: &loaded.inputs, options }
+        }
     };
     let Setting { parties, tuning, .. } = setting;
     let (parties, transport, dealer) = (*parties, args.transport(), args.dealer);

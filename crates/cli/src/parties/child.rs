@@ -1,15 +1,15 @@
 //! The hidden `party` command: one party of `local`, controlled by its parent.
 //!
-//! The parent writes a [`PartyJob`] to standard input, one line of JSON; the party answers with
-//! [`ChildMessage::Ready`], gets every party's [`Peer`], and ends with [`ChildMessage::Done`] or
+//! The parent writes a [`PartyJob`] to standard input, one line of JSON, and the circuit, an `.sbc`
+//! file; the party answers with [`ChildMessage::Ready`], gets every party's [`Peer`], and ends with [`ChildMessage::Done`] or
 //! [`ChildMessage::Failed`].
 //! Secrets travel only here, never on a command line. Standard input stays open as long as the
 //! parent lives; when it closes, the party ends.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 
 use serde::{Deserialize, Serialize};
-use symbolon::circuit::{Circuit, PartyId};
+use symbolon::circuit::{PartyId, native};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Config, Identity, Listener, NoThread, PeerInfo, Transport};
 
@@ -24,7 +24,6 @@ use crate::parties::exhaustion;
 use crate::progress::{Sink, log_as_party};
 use crate::results::party::PartyResult;
 use crate::source::values::Resolved;
-use crate::source::{CircuitSpec, be_child};
 
 /// The job of a party.
 #[derive(Serialize, Deserialize)]
@@ -32,8 +31,8 @@ use crate::source::{CircuitSpec, be_child};
 pub struct PartyJob {
     /// What is computed.
     pub task: Task,
-    /// The digest of the circuit as the parent loaded it, in hexadecimal; empty without a circuit.
-    pub digest: String,
+    /// The length of the circuit that follows; 0 without a circuit.
+    pub circuit_bytes: u64,
     /// Which party this is.
     pub party: PartyId,
     /// How many there are.
@@ -60,8 +59,6 @@ pub struct PartyJob {
 pub enum Task {
     /// A circuit.
     Circuit {
-        /// The circuit, its owners and receivers.
-        spec: CircuitSpec,
         /// How the phases run.
         options: RunOptions,
         /// The party's inputs: place and value.
@@ -77,7 +74,6 @@ pub enum Task {
 /// The failure that was reported, for the exit code.
 pub fn command() -> CliResult<()> {
     exhaustion::tell_parent();
-    be_child();
     let done = run_child();
     match done {
         Ok(played) => write_message(&ChildMessage::Done(Box::new(played))),
@@ -90,6 +86,8 @@ pub fn command() -> CliResult<()> {
 
 fn run_child() -> CliResult<PartyResult> {
     let job: PartyJob = read_message()?;
+    // The parent sends it before it listens.
+    let circuit = read_circuit(job.circuit_bytes)?;
     let tuning = tuning(&job)?;
     if let Some(filter) = &job.log {
         log_as_party(filter, job.party)?;
@@ -99,9 +97,9 @@ fn run_child() -> CliResult<PartyResult> {
     let sink = if job.events { told } else { Sink::default() };
     let dealer = job.dealer.as_ref().map(dealer::told).transpose()?;
     match &job.task {
-        Task::Circuit { spec, options, inputs } => {
+        Task::Circuit { options, inputs } => {
             // Errors in the circuit or the inputs are reported before any connection.
-            let circuit = load_again(spec, job.parties, &job.digest)?;
+            let circuit = native::read(&circuit)?;
             let part = PartyRun::new(&circuit, job.party, inputs, tuning.params.executions)?;
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?))?;
             let config = config.dealer(dealer);
@@ -115,16 +113,13 @@ fn run_child() -> CliResult<PartyResult> {
     }
 }
 
-/// Loads the circuit that the parent has loaded already. The inputs and what the parent does with
-/// the outputs fit no other one.
-fn load_again(spec: &CircuitSpec, parties: u16, digest: &str) -> CliResult<Circuit> {
-    let circuit = spec.load(parties)?.circuit;
-    if hex::encode(circuit.digest()) != digest {
-        let text = format!("{} is no longer the circuit that it was at the start", spec.circuit);
-        return Err(CliError::usage(text)
-            .with_hint("leave the file as it is until the end, or give --transport memory"));
+/// Reads the circuit that follows the job.
+fn read_circuit(length: u64) -> CliResult<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match std::io::stdin().lock().take(length).read_to_end(&mut bytes) {
+        Ok(read) if read as u64 == length => Ok(bytes),
+        _ => Err(CliError::internal("the parent sent no whole circuit")),
     }
-    Ok(circuit)
 }
 
 /// Returns the parameters as the parent has them.
@@ -198,7 +193,7 @@ fn end_with_parent() -> CliResult<()> {
         let mut scrap = [0; 64];
         let mut input = std::io::stdin().lock();
         loop {
-            match std::io::Read::read(&mut input, &mut scrap) {
+            match input.read(&mut scrap) {
                 Ok(0) | Err(_) => std::process::exit(3),
                 Ok(_) => {}
             }
@@ -206,26 +201,4 @@ fn end_with_parent() -> CliResult<()> {
     };
     let thread = std::thread::Builder::new().name("symbolon-parent".to_string()).spawn(watch);
     Ok(thread.map(drop).map_err(NoThread)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_circuit_that_changed_since_the_parent_loaded_it_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("gate.txt");
-        let write = |gate: &str| {
-            let text = format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n");
-            std::fs::write(&path, text).unwrap();
-        };
-        let spec = CircuitSpec { circuit: path.display().to_string(), ..CircuitSpec::default() };
-        write("AND");
-        let digest = hex::encode(spec.load(2).unwrap().circuit.digest());
-        load_again(&spec, 2, &digest).unwrap();
-        write("XOR");
-        let failure = load_again(&spec, 2, &digest).unwrap_err();
-        assert!(failure.message.contains("no longer the circuit"), "{}", failure.message);
-    }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use symbolon::circuit::{Circuit, PartyId};
+use symbolon::circuit::{Circuit, PartyId, native};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Config, NoThread, Transport};
 
@@ -21,7 +21,6 @@ use crate::parties::dealer::LocalDealer;
 use crate::parties::execute::{PartyRun, RunOptions, run_triples};
 use crate::progress::{self, Progress};
 use crate::results::party::PartyResult;
-use crate::source::CircuitSpec;
 use crate::source::values::Resolved;
 
 /// How long a party may take to end after another one has failed, beyond its time-out.
@@ -49,9 +48,7 @@ pub struct LocalRun<'r> {
 pub enum Work<'r> {
     /// A circuit.
     Circuit {
-        /// The circuit as the user named it.
-        spec: &'r CircuitSpec,
-        /// The same, as the parties compute it.
+        /// The circuit.
         circuit: &'r Circuit,
         /// Every input's value.
         inputs: &'r Resolved,
@@ -68,14 +65,6 @@ impl LocalRun<'_> {
     /// # Errors
     /// The worst of the parties' failures, with the party named.
     pub fn run(&self) -> CliResult<Vec<PartyResult>> {
-        if let Work::Circuit { spec, .. } = self.work
-            && self.transport != LocalTransport::Memory
-            && std::fs::metadata(&spec.circuit).is_ok_and(|about| !about.is_file())
-        {
-            let text = format!("{} is not a file, and every party reads it anew", spec.circuit);
-            return Err(CliError::usage(text)
-                .with_hint("write the circuit to a file, or give --transport memory"));
-        }
         if let Work::Circuit { circuit, inputs, .. } = self.work {
             for party in PartyId::all(self.parties) {
                 // A user's mistakes are reported before anything is started.
@@ -103,7 +92,7 @@ impl LocalRun<'_> {
             let config = config.dealer(house.and_then(LocalDealer::within));
             let sink = progress.sink(party);
             match self.work {
-                Work::Circuit { circuit, inputs, options, .. } => {
+                Work::Circuit { circuit, inputs, options } => {
                     let part =
                         PartyRun::new(circuit, party, inputs, self.tuning.params.executions)?;
                     part.play(config, options, &sink)
@@ -127,16 +116,16 @@ impl LocalRun<'_> {
         let progress = Progress::begin()?;
         let (words, heard) = mpsc::channel();
         let mut children = Vec::new();
-        let digest = match self.work {
-            Work::Circuit { circuit, .. } => hex::encode(circuit.digest()),
-            Work::Triples(_) => String::new(),
-        };
+        let circuit = self.circuit()?;
         for party in PartyId::all(self.parties) {
-            let (events, digest) = (progress.is_watched(), digest.clone());
-            let job = PartyJob { events, digest, ..self.job(party, house) };
-            children.push(PartyProcess::start(job, party, words.clone())?);
+            let (events, circuit_bytes) = (progress.is_watched(), circuit.len() as u64);
+            let job = PartyJob { events, circuit_bytes, ..self.job(party, house) };
+            let mut child = PartyProcess::start(party, words.clone())?;
+            child.order(party, &job)?;
+            child.send(party, &circuit)?;
+            children.push(child);
         }
-        drop(words);
+        drop((words, circuit));
         let ends = (0..self.parties).map(|_| None).collect();
         let mut stage = Stage { children, ends, progress };
         stage.introduce(&heard, self.tuning.timeout)?;
@@ -147,7 +136,7 @@ impl LocalRun<'_> {
         let params = self.tuning.params.values().into_iter();
         PartyJob {
             task: self.task(party),
-            digest: String::new(),
+            circuit_bytes: 0,
             party,
             parties: self.parties,
             transport: self.transport,
@@ -160,13 +149,25 @@ impl LocalRun<'_> {
         }
     }
 
+    /// Returns the circuit as the children read it; nothing if there is none.
+    fn circuit(&self) -> CliResult<Vec<u8>> {
+        let mut bytes = Vec::new();
+        if let Work::Circuit { circuit, .. } = self.work {
+            native::write(circuit, &mut bytes).map_err(|error| {
+                CliError::usage(format!("the parties' processes cannot read the circuit: {error}"))
+                    .with_hint("give --transport memory")
+            })?;
+        }
+        Ok(bytes)
+    }
+
     fn task(&self, party: PartyId) -> Task {
         match self.work {
-            Work::Circuit { spec, circuit, inputs, options } => {
+            Work::Circuit { circuit, inputs, options } => {
                 let own =
                     inputs.iter().filter(|(place, _)| circuit.inputs()[*place].owner == party);
                 let inputs = own.cloned().collect();
-                Task::Circuit { spec: spec.clone(), options, inputs }
+                Task::Circuit { options, inputs }
             }
             Work::Triples(count) => Task::Triples(count),
         }
@@ -208,7 +209,7 @@ struct PartyProcess {
 }
 
 impl PartyProcess {
-    fn start(job: PartyJob, party: PartyId, words: mpsc::Sender<Heard>) -> CliResult<PartyProcess> {
+    fn start(party: PartyId, words: mpsc::Sender<Heard>) -> CliResult<PartyProcess> {
         let failed = |error: std::io::Error| {
             CliError::system(format!("cannot start a process for party {party}: {error}"))
         };
@@ -221,7 +222,7 @@ impl PartyProcess {
         let (Some(orders), Some(out)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(CliError::internal("a child process has no pipes"));
         };
-        let mut performer = PartyProcess { child, orders, stopped: None };
+        let performer = PartyProcess { child, orders, stopped: None };
         let listen = move || {
             for line in BufReader::new(out).lines() {
                 let word = line.ok().and_then(|line| serde_json::from_str(&line).ok());
@@ -234,7 +235,6 @@ impl PartyProcess {
         };
         let thread = std::thread::Builder::new().name("symbolon-child".to_string());
         thread.spawn(listen).map_err(failed)?;
-        performer.order(party, &job)?;
         Ok(performer)
     }
 
@@ -244,8 +244,12 @@ impl PartyProcess {
                 .map_err(|error| CliError::internal(format!("cannot write JSON: {error}")))?,
         );
         line.push(b'\n');
+        self.send(party, &line)
+    }
+
+    fn send(&mut self, party: PartyId, bytes: &[u8]) -> CliResult<()> {
         self.orders
-            .write_all(&line)
+            .write_all(bytes)
             .and_then(|()| self.orders.flush())
             .map_err(|_| self.ending(party))
     }

@@ -53,6 +53,7 @@ const SAME: &[(&str, &[&str], &str)] = &[
     ("name", &["--name", "x=votes"], "[names]\nx = \"votes\""),
     ("entry", &["--entry", "other"], "entry = \"other\""),
     ("const", &["--const", "N=9"], "[const]\nN = 9"),
+    ("no-cache", &["--no-cache"], "no_cache = true"),
     ("prepared", &["--prepared"], "prepared = true"),
     ("store", &["--store", "/s"], "store = \"/s\""),
     ("store-key", &["--store-key", "/s"], "store_key = \"/s\""),

@@ -1,10 +1,10 @@
 //! Where a circuit comes from, and how a command line changes its owners and receivers.
 
+pub mod cache;
 pub mod program;
 pub mod values;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, builtin, read_circuit_file};
 use symbolon::escape::one_line;
@@ -22,8 +22,7 @@ use crate::progress::live;
 
 /// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs, and
 /// the names and types of both.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default)]
 pub struct CircuitSpec {
     /// The name of a built-in, or the path of a file.
     pub circuit: String,
@@ -32,20 +31,11 @@ pub struct CircuitSpec {
     /// Output (name or index) and receivers, in the order given.
     pub outputs: Vec<(String, Audience)>,
     /// Types and names of ports; owners and outputs refer to these names.
-    #[serde(default)]
     pub labels: Labels,
     /// What a `.sym` program is compiled with.
-    #[serde(default)]
     pub program: ProgramArgs,
-}
-
-/// Whether another process of this command has read the circuit, too, and told what there is to
-/// know about it.
-static IS_CHILD: AtomicBool = AtomicBool::new(false);
-
-/// Ends warnings about circuit files in this process.
-pub fn be_child() {
-    IS_CHILD.store(true, Ordering::Relaxed);
+    /// Whether a program is compiled anew, and not kept.
+    pub no_cache: bool,
 }
 
 /// Returns whether `text` can only be a file's name: it has a `/` or an extension, and does not
@@ -89,6 +79,7 @@ impl CircuitSpec {
             outputs: ports.outputs.clone(),
             labels: ports.labels(),
             program: ports.program.clone(),
+            no_cache: ports.no_cache,
         }
     }
 
@@ -145,8 +136,7 @@ impl CircuitSpec {
 
     fn open(&self, parties: Option<u16>) -> CliResult<Circuit> {
         if program::is_program(&self.circuit) {
-            live::doing(&format!("Compiling {}", one_line(&self.circuit)));
-            let circuit = program::compile(&self.circuit, &self.program, parties)?;
+            let circuit = program::compile(&self.circuit, &self.program, parties, self.no_cache)?;
             return self.labels.apply(circuit);
         }
         self.program.refuse_for(&self.circuit)?;
@@ -284,9 +274,7 @@ fn open(text: &str) -> CliResult<Circuit> {
     let file = read_circuit_file(&bytes).map_err(|error: CircuitError| {
         CliError::usage(format!("{text} is not a circuit file: {error}"))
     })?;
-    if !IS_CHILD.load(Ordering::Relaxed) {
-        file.notes.iter().for_each(|note| tell(&format!("warning: {text}: {note}\n")));
-    }
+    file.notes.iter().for_each(|note| tell(&format!("warning: {text}: {note}\n")));
     Ok(file.circuit)
 }
 

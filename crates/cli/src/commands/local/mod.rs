@@ -56,7 +56,7 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     let (repeat, split_phases) = (args.repeat, args.split_phases);
     let options = RunOptions { repeat, split_phases, ..RunOptions::ONCE };
     let run = LocalRun {
-        work: Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, options },
+        work: Work::Circuit { circuit: &circuit, inputs: &inputs, options },
         parties: count,
         tuning: &tuning,
         transport: args.transport,
