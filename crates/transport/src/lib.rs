@@ -66,6 +66,7 @@ mod progress;
 mod raw;
 mod reason;
 mod stranger;
+mod tampering;
 mod tcp;
 mod text;
 pub mod threads;
@@ -97,6 +98,7 @@ pub use pipe::MIN_RATE;
 pub use progress::{Observer, Progress, Step, Stranger, Work};
 pub use reason::{AttemptCause, LastAttempt, Refusal, SESSION_KIND, Subject, TransportReason};
 pub use symbolon_errors::{Classified, ErrorClass, NoThread, PartyId, Shortage, escape, shortage};
+pub use tampering::Tampering;
 pub use wire::tag;
 
 #[cfg(test)]

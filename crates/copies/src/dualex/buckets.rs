@@ -19,7 +19,7 @@ use super::{
     check::Committed,
     checks,
     execution::{Bucket, PeerCircuit},
-    garble::{Contents, Digest, Garbled, LeafHash, Leaves, OwnCircuit, Source},
+    garble::{Contents, Digest, Garbled, LeafHash, Leaves, OwnCircuit},
     inputs::Inputs,
     label_hashes::LabelHashes,
     messages,
@@ -38,7 +38,7 @@ const AHEAD: usize = 8 << 20;
 const MOST: usize = 1024;
 
 /// A table with two half-gates for each gate.
-type Table = Vec<[Block; 2]>;
+pub(super) type Table = Vec<[Block; 2]>;
 
 /// This party's evaluation circuits, bucket after bucket. Several are garbled at a time, ahead of
 /// their buckets: the circuits of one bucket would not fill all lanes of all threads.
@@ -47,7 +47,7 @@ pub(super) struct Outgoing<'a> {
     /// The circuits that are not garbled again yet.
     rest: &'a [u32],
     /// Those that are, and wait to be sent.
-    ready: VecDeque<(Table, Garbled)>,
+    pub ready: VecDeque<(Table, Garbled)>,
     /// Tables that were sent, whose memory the next ones reuse.
     spare: Vec<Table>,
 }
@@ -88,11 +88,8 @@ impl<'a> Outgoing<'a> {
         let groups = groups.map(|group| (group, group.iter().map(&mut room).collect::<Vec<_>>()));
         let (committed, meter) = (self.committed, &offline.net.meter);
         let garbled = in_parallel(threads, groups.collect(), |(group, mut tables)| {
-            let source = |&j: &u32| {
-                let (seed, order) = (&committed.seeds[j as usize], &committed.orders[j as usize]);
-                Source { number: first + u64::from(j), seed, order }
-            };
-            let sources: Vec<Source<'_>> = group.iter().map(source).collect();
+            let sources = group.iter().map(|&j| committed.source(first, j as usize));
+            let sources: Vec<_> = sources.collect();
             let garbled = garbler.garble(&sources, |k, gates| tables[k].extend_from_slice(gates));
             meter.advance(Step::Gates, (gates * group.len()) as u64);
             tables.into_iter().zip(garbled).collect::<Vec<_>>()
@@ -111,6 +108,22 @@ impl<'a> Outgoing<'a> {
 /// `PeerMisbehaved` when a circuit, or the labels of this party's encoding, do not match the
 /// commitment; `Transport`.
 pub(super) fn exchange(
+    offline: &mut Preparation<'_>,
+    outgoing: &mut Outgoing<'_>,
+    inputs: &Inputs<'_>,
+    i: usize,
+) -> Result<Bucket> {
+    let mut bucket = exchange_circuits(offline, outgoing, inputs, i)?;
+    inputs.receive(offline, &mut bucket, i)?;
+    Ok(bucket)
+}
+
+/// Exchanges everything of bucket `i`, except that the labels of this party's encoding still wait
+/// to be received.
+///
+/// # Errors
+/// As [`exchange`].
+pub(super) fn exchange_circuits(
     offline: &mut Preparation<'_>,
     outgoing: &mut Outgoing<'_>,
     inputs: &Inputs<'_>,
@@ -137,7 +150,6 @@ pub(super) fn exchange(
         bucket.encoded.push(leaves);
     }
     receive_labels(offline, &mut bucket)?;
-    inputs.receive(offline, &mut bucket, i)?;
     Ok(bucket)
 }
 
@@ -218,13 +230,13 @@ fn receive_circuit(
         Ending { decoding: decoding.to_vec(), translations: translations.as_chunks().0.to_vec() };
     let leaves = Leaves::from_bytes(leaves, peer_bits, own_bits, encoded);
     let opening = Opening { nonce: nonce.try_into().expect("32 bytes were split off") };
-    let contents = Contents { table: digest.finish_with_ending(&ending), leaves };
+    let contents = Contents { table: digest.finish_with_ending(&ending), leaves: &leaves };
     let number = offline.first + j as u64;
     let garbler = offline.garbler(1 - me);
     if !garbler.verify(number, &committed.theirs[j], &opening, &contents) {
         return Err(Error::misbehaved(peer, checks::KEPT));
     }
-    let Leaves { own: inputs, announced, encoded, seeds, pairs } = contents.leaves;
+    let Leaves { own: inputs, announced, encoded, seeds, pairs } = leaves;
     let circuit = PeerCircuit {
         number,
         table: offline.tables.keep(table, of_table)?,
@@ -244,8 +256,6 @@ fn receive_circuit(
 ///
 /// Paper: RR16, Fig. 15, Bucketing, Bucket Labels
 fn send_labels(offline: &mut Preparation<'_>, bucket: &mut Bucket) -> Result<()> {
-    #[cfg(test)]
-    reseed(offline, bucket);
     let outputs = offline.function.outputs;
     let (first, others) = bucket.own.split_first().expect("no bucket is empty");
     let expand = |circuit: &OwnCircuit| {
@@ -287,13 +297,4 @@ fn receive_labels(offline: &mut Preparation<'_>, bucket: &mut Bucket) -> Result<
         circuit.translation = pairs.by_ref().take(outputs).collect();
     }
     Ok(())
-}
-
-/// Replaces the output seeds, for a cheater that translates from other seeds.
-#[cfg(test)]
-fn reseed(offline: &mut Preparation<'_>, bucket: &mut Bucket) {
-    let Some(cheat) = offline.cheat.filter(|cheat| cheat.reseeded) else { return };
-    for circuit in bucket.own.iter_mut().filter(|circuit| !(cheat.affects)(circuit.number)) {
-        circuit.output_seed = offline.prg.seed();
-    }
 }

@@ -39,44 +39,70 @@ pub(super) struct Committed {
 ///
 /// Paper: RR16, Fig. 15, Cut-and-Choose Commit | all circuits are committed to
 ///
-/// Check: `dualex`: circuits | `circuit commitment` | an echo of our commitments | –
-///
 /// # Errors
-/// `PeerMisbehaved` when the peer echoes this party's commitments; `Transport`.
+/// As [`Committed::exchange`].
 pub(super) fn commit(offline: &mut Preparation<'_>, ots: &Ots) -> Result<Committed> {
-    let (n, me) = (offline.params.circuits(), offline.me());
-    let encoded = offline.matrices[me].encoded();
-    let seeds: Vec<Seed> = (0..n).map(|_| offline.prg.seed()).collect();
-    let order = |j: usize| {
-        let choices = ots.received.choices.slice(j * encoded..(j + 1) * encoded);
-        Zeroizing::new(offline.matrices[me].decode(&Zeroizing::new(choices)))
-    };
-    let orders: Vec<Zeroizing<BitVec>> = (0..n).map(order).collect();
-    #[cfg(test)]
-    let orders = bent_orders(offline, orders);
-    let garbler = offline.garbler(me);
-    let (first, meter) = (offline.first, &offline.net.meter);
-    let gates = offline.function.plan.and_count();
-    // Each circuit is garbled now, and again when it is opened to this party or sent.
-    meter.begin_step(Step::Gates, 2 * gates * n as u64);
-    let source = |j: usize| Source { number: first + j as u64, seed: &seeds[j], order: &orders[j] };
-    let sources: Vec<Source<'_>> = (0..n).map(source).collect();
-    let groups: Vec<_> = sources.chunks(garbler.side_by_side()).collect();
-    let own = in_parallel(offline.threads(), groups, |group| {
-        let commitments = garbler.commit(group);
-        meter.advance(Step::Gates, gates * group.len() as u64);
-        commitments
-    })?;
-    let message: Vec<u8> = own.iter().flatten().flat_map(|commitment| commitment.0).collect();
-    let channel = offline.channel();
-    channel.send(messages::CIRCUITS, &message)?;
-    allow_gates(channel, gates * n as u64);
-    let theirs = channel.recv(messages::CIRCUITS, 32 * n)?;
-    if theirs == message {
-        return Err(Error::misbehaved(channel.peer(), checks::ECHO));
+    let mut committed = Committed::draw(offline, ots);
+    let own = committed.garble(offline)?;
+    committed.exchange(offline, &own)?;
+    Ok(committed)
+}
+
+impl Committed {
+    /// Draws from what this party's circuits are made.
+    pub fn draw(offline: &mut Preparation<'_>, ots: &Ots) -> Committed {
+        let (n, me) = (offline.params.circuits(), offline.me());
+        let encoded = offline.matrices[me].encoded();
+        let order = |j: usize| {
+            let choices = ots.received.choices.slice(j * encoded..(j + 1) * encoded);
+            Zeroizing::new(offline.matrices[me].decode(&Zeroizing::new(choices)))
+        };
+        let orders = (0..n).map(order).collect();
+        let seeds = (0..n).map(|_| offline.prg.seed()).collect();
+        Committed { seeds, orders, theirs: Vec::new() }
     }
-    let theirs = theirs.as_chunks::<32>().0.iter().copied().map(Commitment).collect();
-    Ok(Committed { seeds, orders, theirs })
+
+    /// Returns from what this party's circuit `j` is made. `first` is the number of the first one.
+    pub fn source(&self, first: u64, j: usize) -> Source<'_> {
+        Source { number: first + j as u64, seed: &self.seeds[j], order: &self.orders[j] }
+    }
+
+    /// Garbles this party's circuits and returns the commitments to them.
+    fn garble(&self, offline: &Preparation<'_>) -> Result<Vec<Commitment>> {
+        let garbler = offline.garbler(offline.me());
+        let (meter, gates) = (&offline.net.meter, offline.function.plan.and_count());
+        // Each circuit is garbled now, and again when it is opened to this party or sent.
+        meter.begin_step(Step::Gates, 2 * gates * self.seeds.len() as u64);
+        let sources: Vec<_> =
+            (0..self.seeds.len()).map(|j| self.source(offline.first, j)).collect();
+        let groups: Vec<_> = sources.chunks(garbler.side_by_side()).collect();
+        let own = in_parallel(offline.threads(), groups, |group| {
+            let commitments = garbler.commit(group);
+            meter.advance(Step::Gates, gates * group.len() as u64);
+            commitments
+        })?;
+        Ok(own.into_iter().flatten().collect())
+    }
+
+    /// Exchanges the commitments to all circuits.
+    ///
+    /// Check: `dualex`: circuits | `circuit commitment` | an echo of our commitments | –
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when the peer echoes this party's commitments; `Transport`.
+    pub fn exchange(&mut self, offline: &mut Preparation<'_>, own: &[Commitment]) -> Result<()> {
+        let gates = offline.function.plan.and_count() * own.len() as u64;
+        let message: Vec<u8> = own.iter().flat_map(|commitment| commitment.0).collect();
+        let channel = offline.channel();
+        channel.send(messages::CIRCUITS, &message)?;
+        allow_gates(channel, gates);
+        let theirs = channel.recv(messages::CIRCUITS, message.len())?;
+        if theirs == message {
+            return Err(Error::misbehaved(channel.peer(), checks::ECHO));
+        }
+        self.theirs = theirs.as_chunks::<32>().0.iter().copied().map(Commitment).collect();
+        Ok(())
+    }
 }
 
 /// Opens this party's check set, checks the peer's opened circuits, and releases the OTs of both.
@@ -158,21 +184,4 @@ pub(super) fn open(
 
 fn seed(bytes: [u8; 16]) -> Seed {
     Seed::new(Block::from_bytes(bytes))
-}
-
-/// Returns the leaf orders of a cheater that swaps the leaves of one input.
-#[cfg(test)]
-fn bent_orders(
-    offline: &Preparation<'_>,
-    mut orders: Vec<Zeroizing<BitVec>>,
-) -> Vec<Zeroizing<BitVec>> {
-    let Some(cheat) = offline.cheat else { return orders };
-    let Some(input) = cheat.swapped else { return orders };
-    for (j, order) in orders.iter_mut().enumerate() {
-        if (cheat.affects)(offline.first + j as u64) {
-            let bit = order.get(input);
-            order.set(input, !bit);
-        }
-    }
-    orders
 }

@@ -10,7 +10,6 @@ use symbolon_transport::{Error, Result, SessionId};
 use super::{
     function::Function,
     garble::NUMBERS,
-    offline::EachExecution,
     online::PreparedExecutions,
     options::DualExOptions,
     ot::OtSession,
@@ -48,36 +47,26 @@ impl DualEx {
         net: &mut Network,
         circuit: &Compiled,
         params: Params,
-        #[cfg(test)] cheat: Option<&super::garble::GarblingCheat>,
     ) -> Result<PreparedExecutions> {
         let mut executions = Vec::with_capacity(params.executions());
         let mut none = PreparedExecutions::none(net, circuit, &params)?;
-        self.prepare_into(
-            net,
-            &none,
-            params,
-            &mut |_, execution| {
-                executions.push(execution);
-                Ok(())
-            },
-            #[cfg(test)]
-            cheat,
-        )?;
+        let (offline, ots) = self.begin(net, &none.function, params)?;
+        offline.run(ots, &mut |_, execution| {
+            executions.push(execution);
+            Ok(())
+        })?;
         none.executions = executions;
         Ok(none)
     }
 
-    /// Prepares executions and passes each of them to `each`. `none` holds what they have in
-    /// common.
-    fn prepare_into(
-        &mut self,
-        net: &mut Network,
-        none: &PreparedExecutions,
+    /// Begins a preparation: numbers its circuits, and tosses the coin for the encodings. Returns
+    /// it, and the OTs that it takes.
+    pub(super) fn begin<'a>(
+        &'a mut self,
+        net: &'a mut Network,
+        function: &'a Function,
         params: Params,
-        each: &mut EachExecution<'_>,
-        #[cfg(test)] cheat: Option<&super::garble::GarblingCheat>,
-    ) -> Result<()> {
-        let function = &none.function;
+    ) -> Result<(Preparation<'a>, &'a mut OtSession)> {
         let gates = function.plan.and_count() as usize;
         params.check_messages(function.inputs, function.outputs)?;
         let first = self.circuits;
@@ -90,18 +79,10 @@ impl DualEx {
         let mut coin = coin.into_prg();
         let matrices =
             function.inputs.map(|bits| ProbeMatrix::draw(bits, params.kappa_s, &mut coin));
-        let offline = Preparation {
-            net,
-            function,
-            params,
-            first,
-            matrices,
-            prg: &mut self.prg,
-            tables: Tables::new(params.executions() * params.bucket(), gates),
-            #[cfg(test)]
-            cheat,
-        };
-        offline.run(&mut self.ots, each)
+        let tables = Tables::new(params.executions() * params.bucket(), gates);
+        let prg = &mut self.prg;
+        let offline = Preparation { net, function, params, first, matrices, prg, tables };
+        Ok((offline, &mut self.ots))
     }
 }
 
@@ -115,13 +96,7 @@ impl Engine for DualEx {
         let options = DualExOptions::of(&net.options, net.rho)?;
         let kappas = Kappas::of(net.rho, options);
         let params = Params::new(net.executions, kappas, options.psi, &function)?;
-        Ok(Box::new(self.prepare_batch(
-            net,
-            circuit,
-            params,
-            #[cfg(test)]
-            None,
-        )?))
+        Ok(Box::new(self.prepare_batch(net, circuit, params)?))
     }
 
     fn prepare_each(
@@ -140,14 +115,8 @@ impl Engine for DualEx {
         let function = circuit.derived::<Function>()?;
         let params = Params::new(count, kappas, options.psi, &function)?;
         let none = PreparedExecutions::none(net, circuit, &params)?;
-        self.prepare_into(
-            net,
-            &none,
-            params,
-            &mut |net, execution| each(net, Box::new(none.with(execution))),
-            #[cfg(test)]
-            None,
-        )
+        let (offline, ots) = self.begin(net, &none.function, params)?;
+        offline.run(ots, &mut |net, execution| each(net, Box::new(none.with(execution))))
     }
 
     fn group(&self) -> [u8; 32] {

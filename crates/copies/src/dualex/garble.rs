@@ -72,26 +72,6 @@ pub(super) struct Garbler<'a> {
     pub function: &'a Function,
     /// The encoding of the evaluator's input.
     pub matrix: &'a ProbeMatrix,
-    /// How a cheater garbles instead.
-    #[cfg(test)]
-    pub cheat: Option<&'a GarblingCheat>,
-}
-
-/// How a cheater garbles some of its circuits, and what it does with the others.
-#[cfg(test)]
-pub(super) struct GarblingCheat {
-    /// What it garbles in the affected circuits: a function of the same shape.
-    pub function: Function,
-    /// Whether the circuit with this number is affected.
-    pub affects: Box<dyn Fn(u64) -> bool + Sync>,
-    /// The input whose leaves are in the wrong order in the affected circuits.
-    pub swapped: Option<usize>,
-    /// Whether the leaf for value 1 of the encoding's first bit is zero in the affected circuits.
-    pub probes: bool,
-    /// Whether the output labels of the other circuits are translated and opened from another seed.
-    pub reseeded: bool,
-    /// Whether the cheater goes on if labels of its own encoding are wrong.
-    pub careless: bool,
 }
 
 /// What the garbler keeps of a circuit.
@@ -145,11 +125,11 @@ struct Drawn {
 }
 
 /// The contents to which a circuit's commitment opens.
-pub(super) struct Contents {
+pub(super) struct Contents<'a> {
     /// The digest of the masked table and its ending.
     pub table: Digest,
     /// The leaves.
-    pub leaves: Leaves,
+    pub leaves: &'a Leaves,
 }
 
 /// What the evaluator needs to check a circuit's labels.
@@ -301,9 +281,6 @@ pub(super) enum Leaf {
 pub(super) struct LeafHash {
     labels: TweakedHash,
     seeds: Digest,
-    /// For a cheater: whether the leaf for value 1 of the encoding's first bit is zero.
-    #[cfg(test)]
-    probes: bool,
 }
 
 impl LeafHash {
@@ -313,12 +290,7 @@ impl LeafHash {
         hasher.update(session).update(&garbler.to_le_bytes()).update(&number.to_le_bytes());
         let start =
             derive_block("symbolon dualex label hash 1", session, 2 * number + u64::from(garbler));
-        LeafHash {
-            labels: TweakedHash::new(start),
-            seeds: *hasher.finalize().as_bytes(),
-            #[cfg(test)]
-            probes: false,
-        }
+        LeafHash { labels: TweakedHash::new(start), seeds: *hasher.finalize().as_bytes() }
     }
 
     /// Returns the leaf of a seed.
@@ -386,10 +358,6 @@ impl LeafHash {
             labels(wires.clone(), plain.as_chunks_mut().0);
             let (hashes, leaves) = (&mut hashes[..plain.len()], pairs.as_flattened_mut());
             self.hash((kind, wires.start, 2), plain, hashes, leaves);
-            #[cfg(test)]
-            if self.probes && wires.start == 0 && matches!(kind, Leaf::Encoded) {
-                leaves[1] = [0; 32];
-            }
             sums.extend(pairs.iter().map(|[zero, one]| xor_digests(zero, one)));
         });
         sums
@@ -438,13 +406,7 @@ impl<'a> Garbler<'a> {
     /// Returns the garbling of circuit `number`. Its number is never that of the other party's
     /// circuits.
     fn instance(&self, number: u64) -> Instance<'a> {
-        let plan: &Plan = &self.function.plan;
-        #[cfg(test)]
-        let plan = match self.cheat {
-            Some(cheat) if (cheat.affects)(number) => &cheat.function.plan,
-            _ => plan,
-        };
-        instance(plan, self.session, self.party, number)
+        instance(&self.function.plan, self.session, self.party, number)
     }
 
     /// Returns the context of the commitment to circuit `number`.
@@ -459,11 +421,6 @@ impl<'a> Garbler<'a> {
 
     /// Returns how many circuits are garbled side by side.
     pub fn side_by_side(&self) -> usize {
-        #[cfg(test)]
-        if self.cheat.is_some() {
-            // A cheater's circuits differ.
-            return 1;
-        }
         symbolon_garbling::side_by_side(&self.function.plan)
     }
 
@@ -472,14 +429,15 @@ impl<'a> Garbler<'a> {
     pub fn commit(&self, sources: &[Source<'_>]) -> Vec<Commitment> {
         let mut digests: Vec<_> = sources.iter().map(|_| ComponentDigest::default()).collect();
         let garbled = self.garble(sources, |k, gates| digests[k].update(gates));
-        let mut commitments = Vec::with_capacity(sources.len());
-        for (garbled, digest) in garbled.into_iter().zip(digests) {
-            let table = digest.finish_with_ending(&garbled.ending);
-            let value = Contents { table, leaves: garbled.leaves }.value();
-            let context = self.context(garbled.own.number);
-            commitments.push(commit_with(&context, &garbled.opening, &value));
-        }
-        commitments
+        let each = garbled.iter().zip(digests);
+        each.map(|(garbled, digest)| self.commitment(garbled, digest)).collect()
+    }
+
+    /// Returns the commitment to a circuit whose masked table has this digest.
+    pub fn commitment(&self, garbled: &Garbled, table: ComponentDigest) -> Commitment {
+        let table = table.finish_with_ending(&garbled.ending);
+        let value = Contents { table, leaves: &garbled.leaves }.value();
+        commit_with(&self.context(garbled.own.number), &garbled.opening, &value)
     }
 
     /// Garbles at most [`side_by_side`](Garbler::side_by_side) circuits. Passes the masked table of
@@ -536,12 +494,7 @@ impl<'a> Garbler<'a> {
 
     /// Returns the leaves of a circuit, those of this party's inputs in the given order.
     fn leaves(&self, circuit: &OwnCircuit, order: &BitVec) -> Leaves {
-        #[cfg_attr(not(test), expect(unused_mut))]
-        let mut hash = LeafHash::new(self.session, self.party, circuit.number);
-        #[cfg(test)]
-        if let Some(cheat) = self.cheat {
-            hash.probes = cheat.probes && (cheat.affects)(circuit.number);
-        }
+        let hash = LeafHash::new(self.session, self.party, circuit.number);
         let delta = &circuit.delta;
         let (mut inputs, mut encoding) = (PairDigest::new(), PairDigest::new());
         let (nonce, outputs) = (*circuit.nonce, *circuit.output_seed);
@@ -564,13 +517,13 @@ impl<'a> Garbler<'a> {
         number: u64,
         commitment: &Commitment,
         opening: &Opening,
-        contents: &Contents,
+        contents: &Contents<'_>,
     ) -> bool {
         symbolon_primitives::verify(&self.context(number), commitment, opening, &contents.value())
     }
 }
 
-impl Contents {
+impl Contents<'_> {
     fn value(&self) -> [u8; 64] {
         let mut value = [0; 64];
         value[..32].copy_from_slice(&self.table);

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use symbolon_cutchoose::draw::Buckets;
 use symbolon_engine::decode_bits;
-use symbolon_primitives::{BitVec, Block, TweakedHash, derive_block};
+use symbolon_primitives::{BitVec, Block, TweakedHash, derive_block, same_digest};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
@@ -133,13 +133,27 @@ impl Inputs<'_> {
         offline.channel().send(messages::ENCODED, Block::as_bytes(&message))
     }
 
-    /// Receives the labels of this party's encoding in the peer's bucket `i`.
+    /// Receives the labels of this party's encoding in the peer's bucket `i`, checks and keeps
+    /// them.
     pub fn receive(
         &self,
         offline: &mut Preparation<'_>,
         bucket: &mut Bucket,
         i: usize,
     ) -> Result<()> {
+        let labels = self.labels(offline, bucket, i)?;
+        check_labels(offline, bucket, &self.choices(i), &labels)?;
+        keep_labels(offline, bucket, &labels);
+        Ok(())
+    }
+
+    /// Receives the labels of this party's encoding in the peer's bucket `i`, for each circuit.
+    pub fn labels(
+        &self,
+        offline: &mut Preparation<'_>,
+        bucket: &mut Bucket,
+        i: usize,
+    ) -> Result<Vec<Blocks>> {
         let peer = 1 - offline.me();
         for (circuit, difference) in bucket.theirs.iter_mut().skip(1).zip(&self.differences(i)) {
             circuit.shift = offline.matrices[peer].decode(difference);
@@ -147,9 +161,11 @@ impl Inputs<'_> {
         let mut masked = vec![Block::ZERO; 2 * self.size * self.encoded[0]];
         offline.channel().recv_into(messages::ENCODED, Block::as_bytes_mut(&mut masked))?;
         let strings = received_strings(&self.ots, &self.runs(i, 0));
-        let choices = self.choices(i);
-        let labels = self.mask(offline, peer, bucket.number).unmask(&strings, &choices, &masked);
-        receive_labels(offline, bucket, &choices, &labels)
+        let mask = self.mask(offline, peer, bucket.number);
+        let labels = mask.unmask(&strings, &self.choices(i), &masked);
+        let of_circuit =
+            |l: usize| Blocks::new(labels.iter().skip(l).step_by(self.size).copied().collect());
+        Ok((0..self.size).map(of_circuit).collect())
     }
 }
 
@@ -238,40 +254,41 @@ impl Mask {
     }
 }
 
-/// Compares the labels of this party's encoding with the commitments, and decodes them.
+/// Compares the labels of this party's encoding with the commitments.
 ///
 /// Paper: RR16, §5.2, §6.1; Fig. 15, Offline Inputs
 ///
 /// Check: `dualex`: OT of inputs | `encoded input label`, on a random encoding that resists ρ
 /// probes | wrong labels for one value of an input bit | 2^-ρ
-fn receive_labels(
+fn check_labels(
     offline: &Preparation<'_>,
-    bucket: &mut Bucket,
+    bucket: &Bucket,
     choices: &BitVec,
-    labels: &[Block],
+    labels: &[Blocks],
 ) -> Result<()> {
     let peer = offline.net.me.other_of_two();
-    let size = bucket.theirs.len();
-    let of_circuit = |l: usize| Blocks::new(labels.iter().skip(l).step_by(size).copied().collect());
-    let own: Vec<Blocks> = (0..size).map(of_circuit).collect();
-    let each: Vec<&[Block]> = own.iter().map(|labels| &labels[..]).collect();
-    let decoded = offline.matrices[offline.me()].decode_labels(&each);
     let mut good = true;
-    for (((circuit, (sums, expected)), own), decoded) in
-        bucket.theirs.iter_mut().zip(&bucket.encoded).zip(&own).zip(decoded)
+    for ((circuit, (sums, expected)), labels) in
+        bucket.theirs.iter().zip(&bucket.encoded).zip(labels)
     {
         let hash = LeafHash::new(&offline.net.session, peer, circuit.number);
         let mut pairs = PairDigest::new();
         // The choices are secret, and `add_opened` does not branch on them.
-        pairs.add_opened(&hash.leaves(Leaf::Encoded, own), choices, sums);
-        good &= symbolon_primitives::same_digest(&pairs.finish(), expected);
-        circuit.mask_labels = decoded;
+        pairs.add_opened(&hash.leaves(Leaf::Encoded, labels), choices, sums);
+        good &= same_digest(&pairs.finish(), expected);
     }
-    bucket.encoded.clear();
-    #[cfg(test)]
-    let good = good || offline.cheat.is_some_and(|cheat| cheat.careless);
     match good {
         true => Ok(()),
         false => Err(Error::misbehaved(peer, checks::ENCODED_LABEL)),
     }
+}
+
+/// Decodes the labels of this party's encoding to those of M·r, which it keeps.
+pub(super) fn keep_labels(offline: &Preparation<'_>, bucket: &mut Bucket, labels: &[Blocks]) {
+    let each: Vec<&[Block]> = labels.iter().map(|labels| &labels[..]).collect();
+    let decoded = offline.matrices[offline.me()].decode_labels(&each);
+    for (circuit, decoded) in bucket.theirs.iter_mut().zip(decoded) {
+        circuit.mask_labels = decoded;
+    }
+    bucket.encoded.clear();
 }

@@ -51,7 +51,7 @@ impl Preparation<'_> {
     }
 
     /// Draws the OTs for the encodings and the intersections, all with random choice bits.
-    fn draw_ots(&mut self, ots: &mut OtSession) -> Result<Ots> {
+    pub fn draw_ots(&mut self, ots: &mut OtSession) -> Result<Ots> {
         let psi = self.params.executions() * self.params.bucket() * self.params.item_bits();
         let total = |party: usize| self.params.circuits() * self.matrices[party].encoded() + psi;
         let me = self.me();
@@ -69,7 +69,7 @@ impl Preparation<'_> {
     /// opened and which bucket each other one joins.
     ///
     /// Paper: RR16, Fig. 15, Cut-and-Choose | the coin, and the check
-    fn toss(&mut self) -> Result<[Draw; 2]> {
+    pub fn toss(&mut self) -> Result<[Draw; 2]> {
         let (session, index) = (self.net.session, 2 * self.first + 1);
         let coin = toss_coin(self.net.peers(), &SessionId(session), index, self.prg)?;
         let mut prg = coin.into_prg();
@@ -90,7 +90,7 @@ impl Preparation<'_> {
 
     /// Sets aside the OTs for intersection `i`. In the asynchronous form, also exchanges the
     /// commitments to its terms.
-    fn intersection(&mut self, i: usize, ots: &Ots) -> Result<(Sender, Receiver)> {
+    pub fn intersection(&mut self, i: usize, ots: &Ots) -> Result<(Sender, Receiver)> {
         let me = self.me();
         let session = self.net.session;
         let lengths = Lengths::new(PartyId::new(me as u16), self.function, &self.params);

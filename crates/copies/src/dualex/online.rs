@@ -60,15 +60,6 @@ impl PreparedExecutions {
         let (function, executions) = (self.function.clone(), vec![execution]);
         PreparedExecutions { digest, session, function, lengths, executions }
     }
-
-    /// Returns each execution separately.
-    #[cfg(test)]
-    pub fn apart(mut self) -> Vec<Box<dyn symbolon_engine::Prepared>> {
-        let executions = std::mem::take(&mut self.executions);
-        let alone =
-            |execution| -> Box<dyn symbolon_engine::Prepared> { Box::new(self.with(execution)) };
-        executions.into_iter().map(alone).collect()
-    }
 }
 
 /// A party in the online phase.

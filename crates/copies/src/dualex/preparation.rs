@@ -26,8 +26,6 @@ pub(super) struct Preparation<'a> {
     pub prg: &'a mut Prg,
     /// Where the tables of the peer's circuits go.
     pub tables: Tables,
-    #[cfg(test)]
-    pub cheat: Option<&'a super::garble::GarblingCheat>,
 }
 
 /// The OTs of an offline phase: for each circuit those of the receiver's encoding, then those of
@@ -66,8 +64,6 @@ impl Preparation<'_> {
             party: PartyId::new(party as u16),
             function: self.function,
             matrix: &self.matrices[1 - party],
-            #[cfg(test)]
-            cheat: self.cheat.filter(|_| party == self.me()),
         }
     }
 }

@@ -232,18 +232,6 @@ impl Table {
             Place::Slot(slot) => slot.slots.gates,
         }
     }
-
-    /// Changes the table, for a cheater.
-    #[cfg(test)]
-    pub fn change(&mut self, change: impl FnOnce(&mut [Gate])) {
-        match &mut self.0 {
-            Place::Alone(table) => change(table),
-            Place::Slot(Slot { slots, index, .. }) => {
-                let place = *index * slots.gates..(*index + 1) * slots.gates;
-                change(&mut lock(&slots.held)[place]);
-            }
-        }
-    }
 }
 
 fn copy(to: &mut [Gate], from: &[Gate]) {

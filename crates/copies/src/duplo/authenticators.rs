@@ -234,12 +234,6 @@ impl Authenticator {
 /// How many keys of a wire are checked together: the most that one tweak of the hash can serve.
 pub(super) const AT_A_TIME: usize = 8;
 
-#[cfg(test)]
-thread_local! {
-    /// How many keys this thread has checked.
-    pub(super) static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
-
 /// The authenticators of all wires that have some, or of a selection of them.
 #[derive(Clone)]
 pub(super) struct Authenticators {
@@ -366,8 +360,6 @@ impl Authenticators {
     ///
     /// Paper: KNRTT17, EvKAs | whether a key is accepted
     pub fn accept(&self, wire: usize, keys: &[Block]) -> [bool; AT_A_TIME] {
-        #[cfg(test)]
-        LOOKED_AT.set(LOOKED_AT.get() + keys.len());
         let group = keys.len().next_power_of_two();
         let mut accept = [0; AT_A_TIME];
         let Some(key_hash) = self.hash(wire) else { return [false; AT_A_TIME] };

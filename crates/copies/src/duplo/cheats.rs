@@ -1,14 +1,14 @@
 //! The cheating peer in `duplo`: each test is a cheat, and the check that must catch it, or the
 //! recovery that makes up for it.
 
+use symbolon_cutchoose::checks::OPENING;
 use symbolon_engine::{Compiled, OutputBits};
 use symbolon_primitives::Block;
 use symbolon_transport::adversary::{
     Action, CheckName, FnAdversary, Rate, assert_noticed, note_caught,
 };
-use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
+use symbolon_transport::{Error, Meter, PartyId, Result};
 
-use super::authenticators::LOOKED_AT;
 use super::engine::set_up_with;
 use super::tests::{Scene, Small, TINY, table_of};
 
@@ -82,15 +82,14 @@ fn flip_in(place: usize) -> impl Fn(&mut Vec<u8>) + Send + 'static {
     move |data| data[place] ^= 2
 }
 
-/// Swaps the meaning of an output in some copies. The state has the outputs' labels for 0, then Δ.
+/// Swaps the meaning of an output in some copies: turns the indicator bit of what is committed to.
 fn swapped(copies: &[usize]) -> FnAdversary {
     let copies = copies.to_vec();
     let mut times = 0;
     FnAdversary::new().on_state(move |at, data| {
-        if at == "duplo: output labels" {
+        if at == "duplo: output keys" {
             if copies.contains(&times) {
-                let (labels, offset) = data.split_at_mut(data.len() - 16);
-                labels[..16].iter_mut().zip(offset).for_each(|(label, offset)| *label ^= *offset);
+                data[0] ^= 1;
             }
             times += 1;
         }
@@ -111,7 +110,7 @@ fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
         let scene = Scene::new(Some(TINY), 1, seed);
         let ended = cheat(&scene, GARBLER, swapped(&[1, 4]));
         let opened = match &ended[1] {
-            Err(Error::PeerMisbehaved { check, .. }) => *check == super::OPENING,
+            Err(Error::PeerMisbehaved { check, .. }) => *check == OPENING,
             _ => false,
         };
         caught.note(opened);
@@ -146,34 +145,19 @@ fn the_inputs_are_recovered_from_bad_copies() {
 }
 
 /// What a bad copy gives may depend on the evaluator's input. The work of the evaluator does not:
-/// it checks as many keys when copies disagree or give garbage as when all agree.
+/// it checks as many keys when copies disagree or give garbage as when all agree. The evaluation
+/// itself asserts this (`GarbledProgram::keys_to_check`).
 /// Cheat: G | EvKAs | copies that give opposite outputs, or garbage | no effect: the evaluator
 /// looks at as many keys as always | always
 #[test]
 fn the_evaluator_looks_at_as_many_keys_whatever_the_copies_give() {
+    assert!(cfg!(debug_assertions));
     let small = Small { components: [3, 0], authenticators: [3, 3] };
-    let looked_at = |seed: u64, adversary: Option<FnAdversary>| {
-        let scene = Scene::new(Some(small), 1, seed);
-        let compiled = Compiled::new(&scene.circuit);
-        let cheats = |channels: &mut [Channel; 2]| {
-            if let Some(adversary) = adversary {
-                channels[usize::from(GARBLER)].set_adversary(Box::new(adversary));
-            }
-        };
-        let [_, evaluator] = scene.play([Meter::new(), Meter::new()], cheats, |net| {
-            LOOKED_AT.set(0);
-            let outputs = scene.phases(net, &compiled)?;
-            Ok((outputs, LOOKED_AT.get()))
-        });
-        let (outputs, looked_at) = evaluator.unwrap();
-        assert_eq!(outputs, scene.expected(EVALUATOR));
-        looked_at
-    };
-    let honest = looked_at(0, None);
     for seed in 0..8 {
         let garbage = table_of(1, |table| table.fill(7));
-        for adversary in [None, Some(swapped(&[1, 4])), Some(garbage)] {
-            assert_eq!(looked_at(seed, adversary), honest);
+        for adversary in [FnAdversary::new(), swapped(&[1, 4]), garbage] {
+            let scene = Scene::new(Some(small), 1, seed);
+            assert_unaffected(&scene, &cheat(&scene, GARBLER, adversary));
         }
     }
 }
@@ -364,7 +348,7 @@ fn inconsistent_solderings() {
         ["duplo: component soldering", "duplo: authenticator soldering", "duplo: soldering"]
     {
         for place in [1, 16, 33] {
-            assert_caught(GARBLER, super::OPENING, || state(point, None, flip(place)));
+            assert_caught(GARBLER, OPENING, || state(point, None, flip(place)));
         }
     }
 }
@@ -373,9 +357,7 @@ fn inconsistent_solderings() {
 /// Cheat: G | GenSold | a turned indicator bit | `commitment opening` | always
 #[test]
 fn a_turned_indicator_bit() {
-    assert_caught(GARBLER, super::OPENING, || {
-        state("duplo: soldering", None, |data| data[16 * 3] ^= 1)
-    });
+    assert_caught(GARBLER, OPENING, || state("duplo: soldering", None, |data| data[16 * 3] ^= 1));
 }
 
 /// GenSold: differences of Δ whose last bit is 1.
@@ -399,7 +381,7 @@ fn a_transfer_that_is_not_committed_to() {
     // cancel, and one that every sacrificed one cancels.
     let cancelled: Vec<usize> = [0].into_iter().chain((4..44).map(|i| 16 * i)).collect();
     for places in [&[0][..], &[16 * 3 + 7], &[16 * 4], &[16 * 43], &[0, 16], &cancelled[..]] {
-        assert_caught(GARBLER, super::OPENING, || transfers("duplo: transfer keys", places));
+        assert_caught(GARBLER, OPENING, || transfers("duplo: transfer keys", places));
     }
 }
 
@@ -407,7 +389,7 @@ fn a_transfer_that_is_not_committed_to() {
 /// Cheat: G | PreProcessOTInit | another Δ_ot committed to | `commitment opening` | 1 − 2^-ρ
 #[test]
 fn another_common_offset() {
-    assert_caught(GARBLER, super::OPENING, || transfers("duplo: common offset", &[9]));
+    assert_caught(GARBLER, OPENING, || transfers("duplo: common offset", &[9]));
 }
 
 /// PreProcessOTInit: Δ_ot ends in 0, in the transfers as in the commitments. Then an opening of the
@@ -454,7 +436,7 @@ fn a_mask_that_turns_a_bit() {
 /// Cheat: G | §5.1 | a wrong sum of masks | `commitment opening` | always
 #[test]
 fn another_sum_of_masks() {
-    assert_caught(GARBLER, super::OPENING, || message("duplo: sums of masks", flip_in(3)));
+    assert_caught(GARBLER, OPENING, || message("duplo: sums of masks", flip_in(3)));
 }
 
 /// InputG: a key that is neither of the wire's two.
@@ -473,7 +455,7 @@ fn a_wrong_input_key() {
 fn a_wrong_opening_of_an_input() {
     for bit in [1, 2] {
         let wrong = move |data: &mut [u8]| data[32] ^= bit;
-        assert_caught(GARBLER, super::OPENING, || state("duplo: opened inputs", None, wrong));
+        assert_caught(GARBLER, OPENING, || state("duplo: opened inputs", None, wrong));
     }
 }
 
@@ -482,7 +464,7 @@ fn a_wrong_opening_of_an_input() {
 #[test]
 fn a_wrong_indicator_bit() {
     let wrong = |data: &mut [u8]| data[16] ^= 1;
-    assert_caught(GARBLER, super::OPENING, || state("duplo: indicator bits", None, wrong));
+    assert_caught(GARBLER, OPENING, || state("duplo: indicator bits", None, wrong));
 }
 
 /// OutputG: a key that is neither of the output's two, and a key of another output.
@@ -506,7 +488,7 @@ fn a_returned_key_that_did_not_come_out() {
 /// Cheat: G | F_HCOM | a wrong proof of openings | `commitment opening` | always
 #[test]
 fn a_wrong_proof() {
-    assert_caught(GARBLER, super::OPENING, || message("commitments: proof", flip_in(31)));
+    assert_caught(GARBLER, OPENING, || message("commitments: proof", flip_in(31)));
 }
 
 /// GenSold of a linked input: a soldering to another key, or to the other value.
@@ -527,7 +509,7 @@ fn a_wrong_link() {
                 let scene = Scene::new(Some(TINY), 1, seed);
                 let ended =
                     scene.run_parts(|channels| channels[0].set_adversary(Box::new(adversary())));
-                assert_noticed(&ended[1], GARBLER, super::OPENING);
+                assert_noticed(&ended[1], GARBLER, OPENING);
             }
         }
     }
@@ -563,7 +545,7 @@ fn bad_copies_are_opened_at_real_sizes() {
     let scene = Scene::new(None, 1, 5);
     let odd: Vec<usize> = (0..1000).filter(|copy| copy % 2 == 1).collect();
     let ended = cheat(&scene, GARBLER, swapped(&odd));
-    assert_noticed(&ended[1], GARBLER, super::OPENING);
+    assert_noticed(&ended[1], GARBLER, OPENING);
 }
 
 /// Of two batches that share a cut-and-choose, the first one runs before the second one is filled.
@@ -585,7 +567,7 @@ fn cheats_in_a_later_batch_are_caught() {
         let ended = two_batches(&scene, table());
         assert_noticed(&ended[1], GARBLER, super::checks::TABLE_DIGEST);
         let ended = two_batches(&scene, soldering());
-        assert_noticed(&ended[1], GARBLER, super::OPENING);
+        assert_noticed(&ended[1], GARBLER, OPENING);
         for ended in two_batches(&scene, FnAdversary::new()) {
             assert_eq!(ended, Ok(2));
         }

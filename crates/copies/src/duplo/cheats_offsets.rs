@@ -2,16 +2,17 @@
 //! windows of a pool or of a program, and between the parts of a reactive computation. Within one
 //! cut-and-choose everything that it commits to and opens is made for the same Δ_ot.
 
+use symbolon_cutchoose::checks::OPENING;
 use symbolon_engine::OutputBits;
 use symbolon_primitives::{Block, Prg};
 use symbolon_transport::adversary::{FnAdversary, Rate, assert_noticed, fresh};
 use symbolon_transport::{Error, Result};
 
+use super::checks;
 use super::pool_tests::{cheats, components, fill};
 use super::program::{EVALUATOR, GARBLER, Program, Task};
 use super::tests::{Scene, TINY};
 use super::windows::Windows;
-use super::{OPENING, checks};
 
 /// What a garbler does about transfers that it made under the first Δ_ot.
 #[derive(Clone, Copy, Debug, PartialEq)]

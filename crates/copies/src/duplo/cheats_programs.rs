@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Subcircuit, Word};
 use symbolon_circuit::{Circuit, Receivers, Type};
+use symbolon_cutchoose::checks::OPENING;
 use symbolon_engine::OutputBits;
 use symbolon_primitives::{Block, Prg};
 use symbolon_transport::adversary::{Action, FnAdversary, Rate, assert_noticed, fresh};
@@ -14,9 +15,9 @@ use symbolon_transport::{Error, Meter, Result};
 
 use super::checks::OPENED_COMPONENT;
 use super::params::Params;
+use super::pool_tests::cheats;
 use super::program::{EVALUATOR, GARBLER, Program, Task};
 use super::tests::{Scene, Small};
-use super::{OPENING, pool_tests::cheats};
 
 /// Kinds of components in a program.
 const KINDS: usize = 2;
@@ -134,17 +135,14 @@ impl Bad {
         }
     }
 
-    /// Takes the labels of the outputs for 0, then Δ.
+    /// Takes what is committed to of the outputs; the first bit of each is its indicator bit.
     fn outputs(self, data: &mut [u8], prg: &mut Prg) {
         if !matches!(self, Bad::Swapped | Bad::SwappedGarbage) {
             return;
         }
-        let (labels, offset) = data.split_at_mut(data.len() - 16);
-        let certain = prg.below(labels.len() as u64 / 16) as usize;
-        for (number, label) in labels.chunks_exact_mut(16).enumerate() {
-            if number == certain || prg.bool() {
-                label.iter_mut().zip(&*offset).for_each(|(label, offset)| *label ^= offset);
-            }
+        let certain = prg.below(data.len() as u64 / 16) as usize;
+        for (number, committed) in data.chunks_exact_mut(16).enumerate() {
+            committed[0] ^= u8::from(number == certain || prg.bool());
         }
     }
 }
@@ -164,13 +162,18 @@ impl Sent {
     }
 }
 
-/// Garbles some copies badly, and sends bad tables whenever it garbles them again.
-fn garbler(bad: HashMap<usize, Bad>, mut prg: Prg) -> (FnAdversary, Arc<Mutex<Sent>>) {
+/// Garbles some copies badly, and sends bad tables whenever it garbles them again. The Δ of the
+/// copies are drawn after those of the authenticators, of which there are so many.
+fn garbler(
+    bad: HashMap<usize, Bad>,
+    authenticators: usize,
+    mut prg: Prg,
+) -> (FnAdversary, Arc<Mutex<Sent>>) {
     let sent = Arc::new(Mutex::new(Sent::default()));
     let (made, opened) = (sent.clone(), sent.clone());
     // Tables by what an honest garbler sends in their place.
     let mut tables: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
-    let mut copies = 0;
+    let (mut offsets, mut copies) = (0_usize, 0);
     let adversary = FnAdversary::new().on_state(move |at, data| match at {
         "duplo: table" => {
             let number = tables.len();
@@ -183,9 +186,15 @@ fn garbler(bad: HashMap<usize, Bad>, mut prg: Prg) -> (FnAdversary, Arc<Mutex<Se
             });
             data.copy_from_slice(table);
         }
-        "duplo: output labels" => {
+        "duplo: offset" => {
+            let copy = offsets.checked_sub(authenticators);
+            if copy.is_some_and(|copy| bad.contains_key(&copy)) {
+                made.lock().unwrap().bad.push(*data.first_chunk().unwrap());
+            }
+            offsets += 1;
+        }
+        "duplo: output keys" => {
             if let Some(bad) = bad.get(&copies) {
-                made.lock().unwrap().bad.push(*data.last_chunk().unwrap());
                 bad.outputs(data, &mut prg);
             }
             copies += 1;
@@ -209,8 +218,10 @@ fn caught(small: Option<Small>, count: usize, seed: u128) -> bool {
     let which = prg.permutation(copies(&scene));
     let bad = which[..count].iter().map(|&copy| (copy as usize, Bad::any(&mut prg))).collect();
     let text = format!("seed {seed}: {bad:?}");
-    let (adversary, sent) = garbler(bad, prg.child());
+    let authenticators = params(&scene).authenticators.objects as usize;
+    let (adversary, sent) = garbler(bad, authenticators, prg.child());
     let ended = scene.run(cheats(GARBLER, adversary));
+    assert_eq!(sent.lock().unwrap().bad.len(), count, "{text}");
     let opened = sent.lock().unwrap().opened_a_bad_one();
     if opened {
         let evaluator = &ended[usize::from(EVALUATOR)];

@@ -96,6 +96,7 @@ impl GarbledProgram {
         mut evaluated: Evaluated,
     ) -> Result<Evaluated> {
         let graph = &program.graph;
+        let mut checked = 0;
         let mut needed = vec![false; graph.wires];
         returned(program).filter(|&wire| (wire as usize) < graph.wires).for_each(|wire| {
             needed[wire as usize] = true;
@@ -113,7 +114,7 @@ impl GarbledProgram {
             for (output, wire) in wires.clone().enumerate() {
                 keys.clear();
                 keys.extend(outputs.iter().map(|keys| keys[output]));
-                settle(authenticators, &mut evaluated, wire, &keys, peer)?;
+                checked += settle(authenticators, &mut evaluated, wire, &keys, peer)?;
             }
             let Some(own) = own else { continue };
             // A recovery needs the authenticators of the wires whose keys are returned.
@@ -125,9 +126,20 @@ impl GarbledProgram {
             let (wire, number) = (graph.wires + gate, graph.sums.len() + gate);
             let (terms, _) = graph.outputs.get(output);
             let key = self.sum(&evaluated, terms, number, evaluated.differences[wire]);
-            settle(&self.authenticators, &mut evaluated, wire, &[key], peer)?;
+            checked += settle(&self.authenticators, &mut evaluated, wire, &[key], peer)?;
         }
+        debug_assert_eq!(checked, self.keys_to_check(program), "whatever the copies give");
         Ok(evaluated)
+    }
+
+    /// Returns how many keys an evaluation checks: all that the copies give, even equal ones, and
+    /// those of the garbler's outputs.
+    fn keys_to_check(&self, program: &Program) -> usize {
+        let slots = program.graph.slots.iter().enumerate();
+        let of_slots = slots.map(|(number, at)| {
+            self.slots.size(number, at.kind) * program.graph.kinds[at.kind].outputs()
+        });
+        of_slots.sum::<usize>() + program.out_gates.len()
     }
 
     /// Evaluates all copies in a slot and returns each copy's keys of the output wires.
@@ -239,7 +251,7 @@ impl Job<'_> {
     }
 }
 
-/// EvKAs: puts the accepted key on a wire.
+/// EvKAs: puts the accepted key on a wire. Returns how many keys were checked.
 ///
 /// Paper: KNRTT17, EvKAs | one key, or two
 ///
@@ -254,10 +266,12 @@ fn settle(
     wire: usize,
     keys: &[Block],
     peer: PartyId,
-) -> Result<()> {
+) -> Result<usize> {
     let mut accepted = Zeroizing::new(Accepted::default());
+    let mut checked = 0;
     for keys in keys.chunks(AT_A_TIME) {
         let verdicts = authenticators.accept(wire, keys);
+        checked += keys.len();
         keys.iter().zip(verdicts).for_each(|(&key, verdict)| accepted.add(key, verdict));
     }
     let ([key, other], [one, two]) = (accepted.keys, accepted.found);
@@ -267,7 +281,7 @@ fn settle(
     evaluated.wires[wire] = key;
     let common = key ^ other ^ evaluated.differences[wire];
     evaluated.common_offset.learn(common, two);
-    Ok(())
+    Ok(checked)
 }
 
 impl Zeroize for Accepted {

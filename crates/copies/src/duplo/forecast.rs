@@ -167,14 +167,6 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// Forecasts a pool.
-    #[cfg(test)]
-    pub fn pool(components: &Components, games: Games) -> Result<Made> {
-        let mut made = Made::default();
-        made.add_pool(components, &Windows::of_pool(components, games)?)?;
-        Ok(made)
-    }
-
     /// Forecasts all parts of a program; `names` are the components that were asked for. Also
     /// returns the windows, and whether they are those of a single part.
     fn program(program: &Program, games: Games, names: &[String]) -> Result<(Made, Windows, bool)> {
@@ -191,7 +183,8 @@ impl Made {
         Ok((made, windows, false))
     }
 
-    fn add_pool(&mut self, components: &Components, windows: &Windows) -> Result<()> {
+    /// Adds the windows of a pool.
+    pub fn add_pool(&mut self, components: &Components, windows: &Windows) -> Result<()> {
         for window in windows.programs(components) {
             let (program, params) = window?;
             self.add(&program, 1, &params, windows.rho())?;

@@ -27,7 +27,7 @@ use symbolon_garbling::{
     InputKeys, Instance, Labels, garble_pieces_side_by_side, garble_side_by_side,
 };
 use symbolon_primitives::{BitVec, Block, Delta, HugeBuf, same_digest, watch};
-use symbolon_transport::{Channel, Error, PartyId, Result};
+use symbolon_transport::{Channel, Error, PartyId, Result, Tampering};
 use zeroize::Zeroizing;
 
 use super::commit::{Committed, Received, receive_blocks, send_blocks};
@@ -84,8 +84,9 @@ pub(super) fn again<'r>(
     let all = places.map(|(table, &copy)| (copy, table)).collect();
     garble_each(threads, all, |copy| copy.keys(committed))?;
     let tables = split(room, gates, copies.len());
+    let tampering = channel.tampering();
     let sent = tables.into_iter().map(|table| {
-        adversary(channel, table);
+        tamper(&tampering, table);
         &*table
     });
     Ok(sent.collect())
@@ -122,9 +123,9 @@ struct Made {
 }
 
 /// Garbles copies of a kind, each from its keys, and keeps no table: pieces are hashed while they
-/// are in a core's cache.
+/// are in a core's cache. The garbler's pieces pass a cheater of the tests.
 fn digest_each(
-    threads: usize,
+    (threads, tampering): (usize, &Tampering),
     copies: &[Copy<'_>],
     keys: impl Fn(Copy<'_>) -> InputKeys + Sync,
 ) -> Result<Vec<Made>> {
@@ -137,7 +138,10 @@ fn digest_each(
         let mut digests: Vec<_> = group.iter().map(|_| ComponentDigest::default()).collect();
         let by: Vec<_> = keys.iter().collect();
         let Ok(outputs) = garble_pieces_side_by_side(&instances, &by, |pieces| {
-            digests.iter_mut().zip(pieces).for_each(|(digest, piece)| digest.update(piece));
+            for (digest, piece) in digests.iter_mut().zip(pieces) {
+                tamper(tampering, piece);
+                digest.update(piece);
+            }
             Ok::<_, Infallible>(())
         });
         let each = outputs.into_iter().zip(keys).zip(digests);
@@ -174,31 +178,9 @@ pub(super) fn instance<'a>(kind: &'a Kind, session: &'a [u8; 32], number: u64) -
     Instance::new(&kind.plan, session, number)
 }
 
-/// Lets a cheater of the tests garble something else.
-fn adversary(channel: &mut Channel, table: &mut [HalfGates]) {
-    channel.tamper_state("duplo: table", Block::as_bytes_mut(table.as_flattened_mut()));
-}
-
-/// Lets a cheater garble something else, or change the meaning of outputs.
-#[cfg(test)]
-fn bent(
-    channel: &mut Channel,
-    committed: &Committed,
-    copies: &[Copy<'_>],
-    mut made: Vec<Made>,
-) -> Vec<Made> {
-    if !channel.cheats() {
-        return made;
-    }
-    for (Made { outputs, delta, digest: of_table }, copy) in made.iter_mut().zip(copies) {
-        let mut room = HugeBuf::public(0);
-        let tables = again(channel, committed, 1, &[*copy], &mut room).unwrap();
-        *of_table = digest(tables[0]);
-        outputs.push(**delta);
-        channel.tamper_state("duplo: output labels", Block::as_bytes_mut(outputs));
-        outputs.pop();
-    }
-    made
+/// Marks the point at which a cheater of the tests garbles something else.
+fn tamper(tampering: &Tampering, piece: &mut [HalfGates]) {
+    tampering.state("duplo: table", Block::as_bytes_mut(piece.as_flattened_mut()));
 }
 
 /// Returns the digest of a table.
@@ -227,14 +209,15 @@ pub(super) fn garble_all(
         let numbers = first..objects.count.min(first + step);
         let copies: Vec<_> =
             numbers.map(|object| Copy { kind, objects, session, object }).collect();
-        let made = digest_each(threads, &copies, |copy| copy.keys(committed))?;
-        #[cfg(test)]
-        let made = bent(channel, committed, &copies, made);
-        for (Made { outputs, delta, digest }, copy) in made.into_iter().zip(&copies) {
+        let from = (threads, &channel.tampering());
+        let made = digest_each(from, &copies, |copy| copy.keys(committed))?;
+        for (Made { mut outputs, delta, digest }, copy) in made.into_iter().zip(&copies) {
             digests.extend_from_slice(&digest);
-            for (output, &zero) in outputs.iter().enumerate() {
+            outputs.iter_mut().for_each(|key| *key = keys::committed(*key, *delta));
+            channel.tamper_state("duplo: output keys", Block::as_bytes_mut(&mut outputs));
+            for (output, &value) in outputs.iter().enumerate() {
                 let id = objects.key(copy.object, kind.inputs() + output);
-                corrections.push(committed.correct(id, keys::committed(zero, *delta)));
+                corrections.push(committed.correct(id, value));
             }
         }
     }
@@ -324,7 +307,7 @@ pub(super) fn garble_opened(
         watch::tell_opened(&opened[0].to_bytes());
     }
     let alone: Vec<_> = copies.iter().map(|(copy, _)| *copy).collect();
-    let made = digest_each(threads, &alone, |copy| {
+    let made = digest_each((threads, &Tampering::default()), &alone, |copy| {
         // There may be tens of thousands of copies: the search is not linear.
         let place = copies.partition_point(|(other, _)| other.object < copy.object);
         opened_keys(copies[place].1)

@@ -22,12 +22,6 @@ pub(super) fn zero_key(committed: Block, delta: Block) -> Block {
     committed.with_lsb(false) ^ delta.select(committed.lsb())
 }
 
-/// Returns the key for a value.
-#[cfg(test)]
-pub(super) fn key(committed: Block, delta: Block, value: bool) -> Block {
-    zero_key(committed, delta) ^ delta.select(value)
-}
-
 /// How many keys of authenticators are hashed at a time: enough to fill the widest registers, few
 /// enough to stay in the L1 cache.
 pub(super) const HASHED: usize = 64;
@@ -114,6 +108,10 @@ fn tweaks(numbers: impl Iterator<Item = u64>) -> ([u128; HASHED], usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn key(committed: Block, delta: Block, value: bool) -> Block {
+        zero_key(committed, delta) ^ delta.select(value)
+    }
 
     #[test]
     fn keys_come_back_from_what_is_committed_to() {

@@ -109,10 +109,6 @@ use symbolon_engine::{
     ComponentPools, Demand, EngineSource, GateForm, ProtocolSpec, StoredOptions,
 };
 
-/// The check of opened sums against the commitments.
-#[cfg(test)]
-const OPENING: symbolon_transport::Check = symbolon_cutchoose::checks::OPENING;
-
 /// The protocol.
 pub static SPEC: ProtocolSpec = ProtocolSpec {
     name: "duplo",

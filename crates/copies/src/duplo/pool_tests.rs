@@ -3,8 +3,6 @@
 
 use std::io::{Cursor, Read};
 use std::ops::Range;
-use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
 
 use symbolon_circuit::builder::{Builder, ComponentBuilder};
 use symbolon_circuit::{Circuit, Receivers, Type, builtin, reference};
@@ -21,9 +19,7 @@ use super::forecast::{Forecast, Made, Plans};
 use super::options::DuploOptions;
 use super::pool::Plan;
 use super::program::{EVALUATOR, GARBLER, Program, Task};
-use super::shelf::{CHANGED, HELD};
-use super::tests::{Scene, TINY, circuit, continuation, table_of};
-use super::waiting::IN_MEMORY;
+use super::tests::{MemoryUse, Scene, TINY, circuit, continuation, table_of};
 use super::windows::Windows;
 use super::{SPEC, checks};
 
@@ -203,8 +199,7 @@ fn a_pool_serves_programs_one_after_the_other() {
 /// from a pool.
 #[test]
 fn slots_that_wait_in_a_file_are_evaluated() {
-    let _changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
-    HELD.store(0, Ordering::Relaxed);
+    let _use = MemoryUse::alone().fill();
     for (small, executions) in [(Some(TINY), 1), (Some(TINY), 3), (None, 1)] {
         let scene = Scene::new(small, executions, 5);
         for (party, ended) in (0..).zip(scene.run(NOBODY)) {
@@ -225,18 +220,16 @@ fn slots_that_wait_in_a_file_are_evaluated() {
         let expected = Scene::new(Some(TINY), 1, 2).expected_of_parts();
         assert_eq!(ended.unwrap(), [expected.clone(), expected]);
     }
-    HELD.store(3 << 29, Ordering::Relaxed);
 }
 
 /// A program that is too large for one cut-and-choose is made in windows of its components: once in
 /// memory, and once with everything that waits in files.
 #[test]
 fn a_large_program_is_made_in_windows() {
-    let _changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut memory = MemoryUse::alone();
     for file in [false, true] {
         if file {
-            HELD.store(0, Ordering::Relaxed);
-            IN_MEMORY.store(0, Ordering::Relaxed);
+            memory = memory.fill();
         }
         for (small, executions, most) in
             [(Some(TINY), 1, 1), (Some(TINY), 4, 150), (None, 1, 1000), (None, 3, 2500)]
@@ -282,8 +275,7 @@ fn a_large_program_is_made_in_windows() {
             }
         }
     }
-    HELD.store(3 << 29, Ordering::Relaxed);
-    IN_MEMORY.store(1 << 28, Ordering::Relaxed);
+    drop(memory);
 }
 
 #[test]
@@ -310,8 +302,10 @@ fn bytes_of_a_pool(scene: Scene, windows: usize) {
     ended.into_iter().for_each(|ended| ended.unwrap());
     let plans = Plans { components: &scene.components, ..Plans::default() };
     let connected = Forecast::new(&scene.circuit, plans).unwrap().connected;
-    let filling = Made::pool(&components, scene.games()).unwrap().bytes;
-    let number = Windows::of_pool(&components, scene.games()).unwrap().number();
+    let (mut made, windows_of_pool) =
+        (Made::default(), Windows::of_pool(&components, scene.games()).unwrap());
+    made.add_pool(&components, &windows_of_pool).unwrap();
+    let (filling, number) = (made.bytes, windows_of_pool.number());
     assert!(number >= windows, "{number}");
     for (party, meter) in meters.iter().enumerate() {
         for (phase, predicted) in [("filling", filling), ("connecting", connected)] {

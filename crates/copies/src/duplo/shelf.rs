@@ -23,53 +23,35 @@ use super::params::BucketSizes;
 use super::program::Program;
 use super::store;
 
-/// How many bytes of slots this process keeps in memory. More go to a file, which takes longer to
-/// read.
-#[cfg(not(test))]
-const HELD: u64 = 3 << 29;
+/// How many bytes of slots and pools this process keeps in memory. More go to files, which take
+/// longer to read.
+pub(super) const IN_MEMORY: u64 = 3 << 29;
 
-/// The same limit, for tests to change. Tests that run at the same time still compute the same.
-#[cfg(test)]
-pub(super) static HELD: AtomicU64 = AtomicU64::new(3 << 29);
+/// The slots and pools that are in memory.
+pub(super) static MEMORY: Memory = Memory(AtomicU64::new(0));
 
-/// Locked by the test that changes the limit.
-#[cfg(test)]
-pub(super) static CHANGED: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
-/// The slots that are in memory.
-static MEMORY: Memory = Memory(AtomicU64::new(0));
-
-/// The file with all others.
+/// The file with all other slots.
 static FILE: SharedScratch = SharedScratch::new(Secrecy::Public);
-
-/// Returns how many bytes of slots may be in memory.
-fn held() -> u64 {
-    #[cfg(test)]
-    let held = HELD.load(Ordering::Relaxed);
-    #[cfg(not(test))]
-    let held = HELD;
-    held
-}
 
 /// Returns how many bytes the slots of a program take in memory while it alone waits: none if they
 /// go to a file.
 pub(super) fn bytes_in_memory(graph: &ComponentGraph, buckets: &BucketSizes) -> u64 {
     let all = all_bytes(graph, buckets);
-    if all > held() { 0 } else { all }
+    if all > IN_MEMORY { 0 } else { all }
 }
 
 /// Counts the bytes that are in memory.
-struct Memory(AtomicU64);
+pub(super) struct Memory(AtomicU64);
 
 /// Room in memory. Others may use it when this is dropped.
-struct Room {
+pub(super) struct Room {
     memory: &'static Memory,
     bytes: u64,
 }
 
 impl Memory {
     /// Returns room for this many bytes, unless more than `most` would be in memory then.
-    fn take(&'static self, bytes: u64, most: u64) -> Option<Room> {
+    pub fn take(&'static self, bytes: u64, most: u64) -> Option<Room> {
         let before = self.0.fetch_add(bytes, Ordering::Relaxed);
         let room = Room { memory: self, bytes };
         before.checked_add(bytes).is_some_and(|all| all <= most).then_some(room)
@@ -161,7 +143,7 @@ impl Shelf {
     /// # Errors
     /// `Store` when there is no room for a file.
     pub fn new(graph: &ComponentGraph, buckets: &BucketSizes) -> Result<Shelf> {
-        let Some(room) = MEMORY.take(all_bytes(graph, buckets), held()) else {
+        let Some(room) = MEMORY.take(all_bytes(graph, buckets), IN_MEMORY) else {
             let scratch = filed(FILE.sections(1))?;
             return Ok(Shelf::Filed(scratch, buckets.clone(), HugeBuf::public(0)));
         };

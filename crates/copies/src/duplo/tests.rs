@@ -1,7 +1,6 @@
 //! Runs both parties over channels, with game sizes that the tests choose.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Subcircuit, Word};
@@ -19,7 +18,7 @@ use super::forecast::{Forecast, Plans};
 use super::options::DuploOptions;
 use super::params::{Games, Sizing};
 use super::program::{Program, Task};
-use super::shelf::{CHANGED, HELD};
+use super::shelf::{IN_MEMORY, MEMORY, Room};
 use super::windows::Windows;
 
 /// The parameters of a run.
@@ -87,6 +86,28 @@ pub(super) fn circuit(to: Receivers) -> Circuit {
     let last: Word = last.into_iter().collect();
     b.output("z", &last, Type::Uint(9), to);
     b.finish().unwrap()
+}
+
+/// Lets one test at a time decide whether everything that waits goes to files, because the memory
+/// for it is in use. Tests that run at the same time still compute the same.
+pub(super) struct MemoryUse {
+    _room: Option<Room>,
+    alone: MutexGuard<'static, ()>,
+}
+
+impl MemoryUse {
+    /// Leaves the memory to what waits, and waits for other tests that do not.
+    pub fn alone() -> MemoryUse {
+        static ALONE: Mutex<()> = Mutex::new(());
+        MemoryUse { _room: None, alone: ALONE.lock().unwrap_or_else(PoisonError::into_inner) }
+    }
+
+    /// Uses all memory until this is dropped.
+    pub fn fill(self) -> MemoryUse {
+        let room = MEMORY.take(IN_MEMORY + 1, u64::MAX);
+        assert!(room.is_some());
+        MemoryUse { _room: room, ..self }
+    }
 }
 
 /// Sizes too small to be safe, with which it can be measured how often a cheat is caught.
@@ -385,7 +406,7 @@ fn parts_go_on_with_outputs_that_nobody_learnt() {
 /// evaluated in the opposite order.
 #[test]
 fn windows_are_prepared_one_after_the_other() {
-    let _changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
+    let _use = MemoryUse::alone();
     for (small, most) in [(Some(TINY), 400), (Some(TINY), 150), (Some(TINY), 1), (None, 2500)] {
         let scene = Scene { most: Some(most), ..Scene::new(small, 1, 3) };
         let compiled = &Compiled::new(&scene.circuit);
@@ -405,16 +426,16 @@ fn windows_are_prepared_one_after_the_other() {
             |net| {
                 let evaluates = usize::from(net.me) == 1;
                 let (mut engine, mut all) = (set_up_with(net, scene.games())?, Vec::new());
+                let mut full = None;
                 engine.prepare_each(net, compiled, 5, &mut |_, prepared| {
                     all.push(prepared);
                     if evaluates && all.len() == 2 {
-                        HELD.store(0, Ordering::Relaxed);
+                        full = MEMORY.take(IN_MEMORY + 1, u64::MAX);
                     }
                     Ok(())
                 })?;
-                if evaluates {
-                    HELD.store(3 << 29, Ordering::Relaxed);
-                }
+                assert_eq!(full.is_some(), evaluates);
+                drop(full);
                 let inputs = scene.inputs_of(net.me);
                 all.into_iter().rev().map(|one| one.evaluate(net, compiled, &inputs)).collect()
             },

@@ -3,8 +3,6 @@
 
 use std::io::{Cursor, Read};
 use std::ops::Range;
-#[cfg(test)]
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use symbolon_engine::{
     Compiled, ComponentPlan, ComponentSection, Components, Network, PoolSink, PoolSource, Prepared,
@@ -15,7 +13,7 @@ use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
 use super::pool::Plan;
-use super::shelf::filed;
+use super::shelf::{self, Room, filed};
 
 /// A pool for the next circuit in this process: in memory, or in a file if it is large.
 pub(super) struct WaitingPool {
@@ -24,7 +22,10 @@ pub(super) struct WaitingPool {
 }
 
 enum Place {
-    Memory(Vec<Zeroizing<Vec<u8>>>),
+    Memory {
+        sections: Vec<Zeroizing<Vec<u8>>>,
+        _room: Room,
+    },
     /// The pool is being written: its secret sections, and its public ones.
     File {
         secret: Scratch,
@@ -38,21 +39,9 @@ enum Place {
 /// Room for data that belong to the whole pool.
 const HEAD_ROOM: u64 = 1 << 16;
 
-/// The maximum size of a pool in memory; a larger one is in a file.
-#[cfg(not(test))]
+/// The maximum size of a pool in memory; a larger one is in a file, and so is each for which the
+/// process has no memory left.
 const IN_MEMORY: u64 = 1 << 28;
-
-/// The same limit as a variable that tests may change. Concurrent tests compute the same results.
-#[cfg(test)]
-pub(super) static IN_MEMORY: AtomicU64 = AtomicU64::new(1 << 28);
-
-fn in_memory() -> u64 {
-    #[cfg(test)]
-    let in_memory = IN_MEMORY.load(Ordering::Relaxed);
-    #[cfg(not(test))]
-    let in_memory = IN_MEMORY;
-    in_memory
-}
 
 impl WaitingPool {
     /// Makes room for a pool with these sections.
@@ -72,10 +61,11 @@ impl WaitingPool {
         let (Some(bytes), Some(all)) = (bytes, all) else {
             return Err(Error::invalid_input("the circuit is too large"));
         };
-        let place = if all <= in_memory() {
+        let room = (all <= IN_MEMORY).then(|| shelf::MEMORY.take(all, shelf::IN_MEMORY)).flatten();
+        let place = if let Some(room) = room {
             // Growing memory would leave copies of secrets.
-            let room = |&bytes: &u64| Zeroizing::new(Vec::with_capacity(bytes as usize));
-            Place::Memory(bytes.iter().map(room).collect())
+            let empty = |&bytes: &u64| Zeroizing::new(Vec::with_capacity(bytes as usize));
+            Place::Memory { sections: bytes.iter().map(empty).collect(), _room: room }
         } else {
             let file = |secrecy| filed(Scratch::new(sections.len(), secrecy));
             Place::File {
@@ -95,7 +85,7 @@ fn no_section() -> Error {
 impl PoolSink for WaitingPool {
     fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
         match &mut self.place {
-            Place::Memory(sections) => {
+            Place::Memory { sections, .. } => {
                 sections.get_mut(section).ok_or_else(no_section)?.extend(bytes);
                 Ok(())
             }
@@ -112,7 +102,7 @@ impl PoolSink for WaitingPool {
 impl PoolSource for WaitingPool {
     fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
         // Sections are read once, so each is dropped after it was opened.
-        if let Place::Memory(sections) = &mut self.place {
+        if let Place::Memory { sections, .. } = &mut self.place {
             let section = sections.get_mut(section).map(std::mem::take).unwrap_or_default();
             let mut all = Cursor::new(section);
             all.set_position(bytes.start);

@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use symbolon_errors::PartyId;
 
 #[cfg(any(test, feature = "adversary"))]
-use crate::adversary::{Action, Adversary, HookedAdversary};
+use crate::adversary::{Action, Adversary};
 use crate::messages::ABORT;
 use crate::meter::LaneMeter;
 pub use crate::outlet::Hangup;
 use crate::outlet::{Interrupt, LINGER, Outlet};
 use crate::raw::Source;
+use crate::tampering::Tampering;
 use crate::text::Printable;
 use crate::wire::{ABORT_MAX, HEADER, Header};
 use crate::{Culprit, Error, Kind, Meter, Result, TransportReason};
@@ -65,8 +66,7 @@ pub struct Channel {
     finished: bool,
     meter: LaneMeter,
     binding: Option<[u8; 32]>,
-    #[cfg(any(test, feature = "adversary"))]
-    adversary: Option<HookedAdversary>,
+    tampering: Tampering,
 }
 
 impl fmt::Debug for Channel {
@@ -102,8 +102,7 @@ impl Channel {
             finished: false,
             meter: LaneMeter::new(meter),
             binding,
-            #[cfg(any(test, feature = "adversary"))]
-            adversary: None,
+            tampering: Tampering::default(),
         };
         channel.set_timeout(DEFAULT_TIMEOUT);
         channel
@@ -197,9 +196,8 @@ impl Channel {
             return Err(Error::internal(format!("the message kind `{kind}` is reserved")));
         }
         #[cfg(any(test, feature = "adversary"))]
-        if let Some(adversary) = &mut self.adversary {
-            let mut payload = parts.concat();
-            return match adversary.outgoing(kind.name(), &mut payload) {
+        if let Some((action, payload)) = self.tampering.outgoing(kind, parts) {
+            return match action {
                 Action::Send => self.enqueue(kind, &[&payload]),
                 Action::Twice => {
                     self.enqueue(kind, &[&payload])?;
@@ -335,7 +333,7 @@ impl Channel {
         }
         self.aborted = Some(Instant::now());
         #[cfg(any(test, feature = "adversary"))]
-        if self.adversary.as_ref().is_some_and(|adversary| adversary.stalled) {
+        if self.tampering.adversary().is_some_and(|adversary| adversary.stalled) {
             return;
         }
         // The ellipsis may exceed the given limit by three bytes.
@@ -394,35 +392,32 @@ impl Channel {
 
     /// Marks a named point of a protocol at which a test may change `data`; does nothing in a
     /// normal build.
-    #[cfg(not(any(test, feature = "adversary")))]
     #[inline(always)]
-    pub fn tamper_state(&mut self, _point: &'static str, _data: &mut [u8]) {}
-
-    /// Marks a named point of a protocol at which a test may change `data`; does nothing in a
-    /// normal build.
-    #[cfg(any(test, feature = "adversary"))]
     pub fn tamper_state(&mut self, point: &'static str, data: &mut [u8]) {
-        if let Some(adversary) = &mut self.adversary {
-            adversary.state(point, data);
-        }
+        self.tampering.state(point, data);
+    }
+
+    /// Returns what marks such points in other threads of this party.
+    pub fn tampering(&self) -> Tampering {
+        self.tampering.clone()
     }
 
     /// Makes this side a cheating peer from now on.
     #[cfg(any(test, feature = "adversary"))]
     pub fn set_adversary(&mut self, adversary: Box<dyn Adversary>) {
-        self.adversary = Some(HookedAdversary::new(adversary));
+        self.tampering = Tampering::by(adversary);
     }
 
     /// Returns whether an adversary makes this side a cheater.
     #[cfg(any(test, feature = "adversary"))]
     pub fn cheats(&self) -> bool {
-        self.adversary.as_ref().is_some_and(HookedAdversary::cheats)
+        self.tampering.adversary().is_some_and(|adversary| adversary.cheats())
     }
 
     #[inline(always)]
     fn tamper_incoming(&mut self, _kind: Kind, _payload: &[u8]) {
         #[cfg(any(test, feature = "adversary"))]
-        if let Some(adversary) = &mut self.adversary {
+        if let Some(mut adversary) = self.tampering.adversary() {
             adversary.incoming(_kind.name(), _payload);
         }
     }

@@ -7,8 +7,11 @@ use symbolon_engine::{Network, OutputBits, checks::PADDING};
 use symbolon_transport::adversary::{Action, Endings, FnAdversary, Outcome, Rate};
 use symbolon_transport::{Check, Error, Result};
 
+use super::garbling_cheat::GarblingCheat;
 use super::runs::example;
-use super::tools::{Setting, adversary, expected, prg, random_inputs, run, run_changed};
+use super::tools::{
+    Setting, adversary, change_table, expected, prg, random_inputs, run, run_changed,
+};
 use crate::dualex::options::PsiForm;
 use crate::dualex::{
     checks::{
@@ -17,7 +20,6 @@ use crate::dualex::{
     },
     execution::Execution,
     function::Function,
-    garble::GarblingCheat,
 };
 
 /// How each party ended.
@@ -44,15 +46,7 @@ fn and(negated: bool) -> Circuit {
 
 /// Garbles x ∧ ¬y in some circuits.
 fn negates(affects: impl Fn(u64) -> bool + Sync + 'static) -> GarblingCheat {
-    let function = Function::of(&and(true)).unwrap();
-    GarblingCheat {
-        function,
-        affects: Box::new(affects),
-        swapped: None,
-        probes: false,
-        reseeded: false,
-        careless: false,
-    }
+    GarblingCheat::garbles(Function::of(&and(true)).unwrap(), affects)
 }
 
 fn sized(sizes: [u64; 3]) -> Setting {
@@ -430,7 +424,7 @@ fn labels_for_another_announced_input_are_found() {
 fn sets_that_are_not_from_the_circuits_give_no_output() {
     assert_change_caught(RECONCILIATION, |execution| {
         for circuit in &mut execution.theirs {
-            circuit.table.change(|gates| gates.iter_mut().for_each(|gate| gate[0].0 ^= 3));
+            change_table(&mut circuit.table);
             circuit.ending.translations.iter_mut().for_each(|pair| pair[0].0 ^= 3);
             circuit.ending.translations.iter_mut().for_each(|pair| pair[1].0 ^= 3);
         }

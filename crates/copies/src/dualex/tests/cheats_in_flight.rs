@@ -7,7 +7,9 @@ use symbolon_transport::adversary::{Action, Endings, FnAdversary};
 use symbolon_transport::{Check, Message, Result};
 
 use super::runs::example;
-use super::tools::{Setting, both, expected, inputs_of, networks, prepare, prg, random_inputs};
+use super::tools::{
+    Setting, apart, both, change_table, expected, inputs_of, networks, prepare, prg, random_inputs,
+};
 use crate::dualex::options::PsiForm;
 use crate::dualex::{
     checks::{INPUT_LABEL, PSI_OPENED, RECONCILIATION, TRANSLATION},
@@ -56,7 +58,7 @@ fn run(
             change(&mut prepared.executions);
         }
         let (mut number, mut most) = (0, 0);
-        let mut apart = prepared.apart().into_iter();
+        let mut apart = apart(prepared).into_iter();
         let me = net.me;
         let next = |_: &mut Network| {
             number += 1;
@@ -201,7 +203,7 @@ fn outputs_wait_for_the_checks_of_their_own_execution() {
         let all = random_inputs(&circuit, EXECUTIONS, &mut prg(4));
         let change = |executions: &mut Vec<Execution>| {
             for circuit in &mut executions[2].theirs {
-                circuit.table.change(|gates| gates.iter_mut().for_each(|gate| gate[0].0 ^= 3));
+                change_table(&mut circuit.table);
                 let translations = circuit.ending.translations.as_flattened_mut();
                 translations.iter_mut().for_each(|label| label.0 ^= 3);
             }

@@ -2,6 +2,7 @@
 
 mod cheats;
 mod cheats_in_flight;
+mod garbling_cheat;
 mod privacy;
 mod random_functions;
 mod runs;

@@ -12,13 +12,12 @@ use symbolon_circuit::{Circuit, Component, Input, Output, Receivers, Step, Type}
 use symbolon_engine::{Compiled, Network};
 use symbolon_transport::adversary::{Action, FnAdversary};
 
+use super::garbling_cheat::{GarblingCheat, prepare_batch};
 use super::tools::{Setting, both, inputs_of, networks, prg};
 use crate::compare::{Seen, compare};
 use crate::dualex::SPEC;
 use crate::dualex::options::PsiForm;
-use crate::dualex::{
-    engine::set_up_own, execution::Execution, function::Function, garble::GarblingCheat,
-};
+use crate::dualex::{engine::set_up_own, execution::Execution, function::Function};
 use crate::record::Record;
 
 /// Runs for each of the two inputs.
@@ -53,14 +52,7 @@ fn and(negated: bool) -> Circuit {
 
 /// Garbles x ∧ ¬y in some circuits.
 fn negates(affects: impl Fn(u64) -> bool + Sync + 'static) -> GarblingCheat {
-    GarblingCheat {
-        function: Function::of(&and(true)).unwrap(),
-        affects: Box::new(affects),
-        swapped: None,
-        probes: false,
-        reseeded: false,
-        careless: false,
-    }
+    GarblingCheat::garbles(Function::of(&and(true)).unwrap(), affects)
 }
 
 /// Garbles x ∧ ¬y in all circuits of a bucket but one.
@@ -104,7 +96,8 @@ impl Stage {
             let cheats = net.me == 0;
             for _ in 0..2 * RUNS {
                 let cheat = cheat.as_ref().filter(|_| cheats);
-                let mut one = engine.prepare_batch(net, &compiled, setting.params(), cheat)?;
+                let params = setting.params();
+                let mut one = prepare_batch(&mut engine, net, &compiled, params, cheat)?;
                 if cheats {
                     one.executions.iter_mut().for_each(change);
                 }

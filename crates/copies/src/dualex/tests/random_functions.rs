@@ -10,11 +10,11 @@ use symbolon_primitives::Prg;
 use symbolon_transport::adversary::{FnAdversary, Rate};
 use symbolon_transport::{Error, Result};
 
+use super::garbling_cheat::{GarblingCheat, prepare_batch};
 use super::tools::{Setting, both, expected, inputs_of, networks, prg, random_inputs};
 use crate::dualex::checks::{CIRCUIT, RECONCILIATION};
 use crate::dualex::engine::set_up_own;
 use crate::dualex::function::Function;
-use crate::dualex::garble::GarblingCheat;
 use crate::dualex::options::PsiForm;
 
 /// Input bits of each party.
@@ -55,14 +55,8 @@ fn random_function(prg: &mut Prg) -> Circuit {
 /// preparation.
 fn garbles_another(prg: &mut Prg, sizes: [u64; 3], bad: u64) -> GarblingCheat {
     let [.., circuits] = sizes;
-    GarblingCheat {
-        function: Function::of(&random_function(prg)).unwrap(),
-        affects: Box::new(move |number| number % circuits < bad),
-        swapped: None,
-        probes: false,
-        reseeded: false,
-        careless: false,
-    }
+    let function = Function::of(&random_function(prg)).unwrap();
+    GarblingCheat::garbles(function, move |number| number % circuits < bad)
 }
 
 /// How a session ended for the cheater.
@@ -101,17 +95,17 @@ impl Scene {
         loop {
             tries += 1;
             let cheat = Some(&self.cheat).filter(|_| net.me == 0);
-            let outputs = engine
-                .prepare_batch(net, &Compiled::new(&self.circuit), self.setting.params(), cheat)
-                .and_then(|prepared| {
-                    if net.me == 0 {
-                        let bad = |number| (self.cheat.affects)(number);
-                        let mut all = prepared.executions.iter();
-                        let won = all.any(|one| one.own.iter().all(|own| bad(own.number)));
-                        self.won.store(won, Ordering::SeqCst);
-                    }
-                    self.evaluate(net, Box::new(prepared))
-                });
+            let (circuit, params) = (Compiled::new(&self.circuit), self.setting.params());
+            let prepared = prepare_batch(&mut engine, net, &circuit, params, cheat);
+            let outputs = prepared.and_then(|prepared| {
+                if net.me == 0 {
+                    let bad = |number| (self.cheat.affects)(number);
+                    let mut all = prepared.executions.iter();
+                    let won = all.any(|one| one.own.iter().all(|own| bad(own.number)));
+                    self.won.store(won, Ordering::SeqCst);
+                }
+                self.evaluate(net, Box::new(prepared))
+            });
             match outputs {
                 Err(error) => return (tries, Err(error)),
                 // The evaluation waits for messages that the cheater sends after it has looked.

@@ -153,7 +153,7 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
                 phase();
                 let mut engine = set_up_own(net)?;
                 phase();
-                let prepared = engine.prepare_batch(net, &compiled, params, None)?;
+                let prepared = engine.prepare_batch(net, &compiled, params)?;
                 phase();
                 let outputs = Box::new(prepared).evaluate(
                     net,
@@ -220,8 +220,7 @@ fn times_of_one_circuit() {
         let function = Function::of(&circuit).unwrap();
         let matrix = ProbeMatrix::draw(function.inputs[1], 40, &mut prg(3));
         let party = symbolon_transport::PartyId::new(0);
-        let garbler =
-            Garbler { session: &session, party, function: &function, matrix: &matrix, cheat: None };
+        let garbler = Garbler { session: &session, party, function: &function, matrix: &matrix };
         let (seed, order) = (Seed::new(Block(7)), BitVec::zeros(function.inputs[0]));
         let sources = [(); SIDE].map(|()| Source { number: 5, seed: &seed, order: &order });
         let sources = &sources[..garbler.side_by_side()];

@@ -11,13 +11,14 @@ use symbolon_primitives::{Block, Prg};
 use symbolon_transport::adversary::{Action, FnAdversary, Stage};
 use symbolon_transport::{Meter, Result, memory_lanes};
 
+use super::garbling_cheat::{GarblingCheat, prepare_batch};
 use crate::dualex::options::{DualExOptions, PsiForm};
 use crate::dualex::{
     engine::{DualEx, set_up_own},
     execution::Execution,
-    garble::GarblingCheat,
     online::PreparedExecutions,
     params::Params,
+    tables::Table,
 };
 
 /// Parameters of a run.
@@ -134,7 +135,21 @@ pub fn prepare(
 ) -> Result<PreparedExecutions> {
     let mut engine: DualEx = set_up_own(net)?;
     let cheat = cheat.filter(|_| net.me == 0);
-    engine.prepare_batch(net, &Compiled::new(circuit), setting.params(), cheat)
+    prepare_batch(&mut engine, net, &Compiled::new(circuit), setting.params(), cheat)
+}
+
+/// Returns each execution separately.
+pub fn apart(mut prepared: PreparedExecutions) -> Vec<Box<dyn Prepared>> {
+    let executions = std::mem::take(&mut prepared.executions);
+    let alone = |execution| -> Box<dyn Prepared> { Box::new(prepared.with(execution)) };
+    executions.into_iter().map(alone).collect()
+}
+
+/// Changes all gates of a table.
+pub fn change_table(table: &mut Table) {
+    let mut gates = table.to_vec().unwrap();
+    gates.iter_mut().for_each(|gate| gate[0].0 ^= 3);
+    *table = Table::held(gates);
 }
 
 /// Runs all phases of both parties.

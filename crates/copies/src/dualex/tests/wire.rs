@@ -5,7 +5,7 @@ use symbolon_engine::{Compiled, OtExtension, Prepared};
 use symbolon_ot::draw_bytes;
 
 use super::runs::example;
-use super::tools::{Setting, both, inputs_of, networks, prg, random_inputs};
+use super::tools::{Setting, apart, both, inputs_of, networks, prg, random_inputs};
 use crate::dualex::options::{DualExOptions, KappaBPer, PsiForm};
 use crate::dualex::{
     engine::set_up_own,
@@ -38,11 +38,11 @@ fn assert_bytes(circuit: &Circuit, setting: Setting, one_by_one: bool) {
         let mut engine = set_up_own(net)?;
         net.meter.set_phase("offline");
         let compiled = Compiled::new(circuit);
-        let prepared = engine.prepare_batch(net, &compiled, setting.params(), None)?;
+        let prepared = engine.prepare_batch(net, &compiled, setting.params())?;
         net.meter.set_phase("online");
         let party = net.me.number();
         if one_by_one {
-            for (prepared, one) in prepared.apart().into_iter().zip(all.chunks(1)) {
+            for (prepared, one) in apart(prepared).into_iter().zip(all.chunks(1)) {
                 prepared.evaluate(net, &compiled, &inputs_of(circuit, party, one))?;
             }
         } else {
