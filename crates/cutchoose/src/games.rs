@@ -196,18 +196,6 @@ impl Game {
         Ok(Game { games, ..self })
     }
 
-    /// Whether buckets of `bucket` out of `objects` objects are enough, however often the adversary
-    /// tries ([for most goals](self#all-tries)).
-    ///
-    /// # Errors
-    /// `InvalidInput` for empty buckets, fewer objects than go to buckets, or more than
-    /// [`Sizes::MOST`].
-    pub fn holds(&self, bucket: u64, objects: u64) -> Result<bool> {
-        self.check(bucket, objects)?;
-        let mut buckets = self.bad_buckets(bucket);
-        Ok(self.holds_from(&mut buckets, objects, &mut 0))
-    }
-
     /// Returns the sizes with the fewest objects for buckets of `bucket`; `None` if [`Sizes::MOST`]
     /// objects are not enough.
     ///
@@ -250,17 +238,6 @@ impl Game {
             }
         }
         best.map(|(_, sizes)| sizes).ok_or_else(|| self.too_many())
-    }
-
-    fn check(&self, bucket: u64, objects: u64) -> Result<()> {
-        let kept = bucket.checked_mul(self.buckets);
-        if bucket == 0 || kept.is_none_or(|kept| kept > objects) || objects > Sizes::MOST {
-            let Game { buckets, .. } = self;
-            let text =
-                format!("cut-and-choose of {objects} objects for {buckets} buckets of {bucket}");
-            return Err(invalid(text));
-        }
-        Ok(())
     }
 
     fn too_many(&self) -> Error {

@@ -110,11 +110,6 @@ impl Diagnostics {
         &self.list
     }
 
-    /// Adds all messages of another list.
-    pub fn extend(&mut self, other: Diagnostics) {
-        other.list.into_iter().for_each(|diagnostic| self.push(diagnostic));
-    }
-
     /// Returns the messages with the source lines that they are about, sorted by place.
     pub fn render(&self, sources: &Sources, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };

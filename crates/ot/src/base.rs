@@ -70,41 +70,11 @@ type Shift = [u8; 48];
 /// s and t of one OT.
 const REPLY: usize = POINT + size_of::<Shift>();
 
-/// Runs `n` base OTs as the sender and returns the pairs of keys.
-///
-/// Paper: MRR21 | base OT
-///
-/// # Errors
-/// `PeerMisbehaved` when the receiver sends a malformed point or the identity; `Transport` when it
-/// is gone.
-pub fn send(
-    channel: &mut Channel,
-    session: &[u8; 32],
-    n: usize,
-    prg: &mut Prg,
-) -> Result<Zeroizing<Vec<[Block; 2]>>> {
-    Sender::begin(channel, session, prg)?.finish(channel, n)
-}
-
-/// Runs `choices.len()` base OTs as the receiver and returns the key of each chosen slot.
-///
-/// Paper: MRR21
-///
-/// # Errors
-/// `PeerMisbehaved` when the sender's point is malformed or the identity; `Transport` when it is
-/// gone.
-pub fn receive(
-    channel: &mut Channel,
-    session: &[u8; 32],
-    choices: &BitVec,
-    prg: &mut Prg,
-) -> Result<Zeroizing<Vec<Block>>> {
-    Receiver::begin(channel, session, choices, prg)?.finish(channel)
-}
-
 /// A sender that has sent A. Neither side's first message waits for the other's, so all pairs of
 /// parties can begin before any of them continues.
-pub(crate) struct Sender {
+///
+/// Paper: MRR21 | base OT
+pub struct Sender {
     instance: [u8; 32],
     secret: Secret<Scalar>,
     public: CompressedRistretto,
@@ -112,6 +82,9 @@ pub(crate) struct Sender {
 
 impl Sender {
     /// Chooses a and sends A.
+    ///
+    /// # Errors
+    /// `Transport` when the receiver is gone.
     pub fn begin(channel: &mut Channel, session: &[u8; 32], prg: &mut Prg) -> Result<Self> {
         let instance = instance(session, channel.me(), channel.peer());
         let secret = Secret::new(random_scalar(prg));
@@ -121,7 +94,11 @@ impl Sender {
         Ok(Sender { instance, secret, public })
     }
 
-    /// Receives the points of `n` OTs and computes their keys.
+    /// Receives the points of `n` OTs and computes the pairs of keys.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when the receiver sends a malformed point or the identity; `Transport` when
+    /// it is gone.
     pub fn finish(self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>> {
         let Sender { instance, secret, public } = self;
         let bytes = channel.recv(BASE_OT_REPLIES, REPLY * n)?;
@@ -156,7 +133,9 @@ impl Sender {
 }
 
 /// A receiver that has sent s and t.
-pub(crate) struct Receiver<'a> {
+///
+/// Paper: MRR21
+pub struct Receiver<'a> {
     instance: [u8; 32],
     choices: &'a BitVec,
     scalars: Zeroizing<Vec<Scalar>>,
@@ -165,6 +144,9 @@ pub(crate) struct Receiver<'a> {
 
 impl<'a> Receiver<'a> {
     /// Makes s and t of one OT per choice and sends them.
+    ///
+    /// # Errors
+    /// `Transport` when the sender is gone.
     pub fn begin(
         channel: &mut Channel,
         session: &[u8; 32],
@@ -203,7 +185,11 @@ impl<'a> Receiver<'a> {
         Ok(Receiver { instance, choices, scalars, replies })
     }
 
-    /// Receives A and computes the keys.
+    /// Receives A and computes the key of each chosen slot.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when the sender's point is malformed or the identity; `Transport` when it is
+    /// gone.
     pub fn finish(self, channel: &mut Channel) -> Result<Zeroizing<Vec<Block>>> {
         let Receiver { instance, choices, scalars, replies } = self;
         let public: [u8; POINT] = channel.recv_array(BASE_OT_A)?;
@@ -465,6 +451,12 @@ mod tests {
         numbers.iter().flat_map(reply).collect()
     }
 
+    /// Returns the keys of a sender whose a is known.
+    fn keys_of(channel: &mut Channel, n: usize) -> Zeroizing<Vec<[Block; 2]>> {
+        let prg = &mut Prg::from_seed(Block(9));
+        Sender::begin(channel, &[1; 32], prg).unwrap().finish(channel, n).unwrap()
+    }
+
     /// The keys of a sender with a known a, by the formula: KDF(a·(s + H_j(t ⊕ H'_j(s)))).
     #[test]
     fn keys_are_those_of_the_formula() {
@@ -472,9 +464,7 @@ mod tests {
         let reply = replies(&[2]);
         b.send(BASE_OT_REPLIES, &reply).unwrap();
         b.flush().unwrap();
-        let [keys] = send(&mut a, &[1; 32], 1, &mut Prg::from_seed(Block(9))).unwrap()[..] else {
-            panic!("one OT")
-        };
+        let [keys] = keys_of(&mut a, 1)[..] else { panic!("one OT") };
         let secret = random_scalar(&mut Prg::from_seed(Block(9)));
         let instance = instance(&[1; 32], 0.into(), 1.into());
         let public = RistrettoPoint::mul_base(&secret).compress();
@@ -563,7 +553,7 @@ mod tests {
             let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
             b.send(BASE_OT_REPLIES, &replies(&[2, last])).unwrap();
             b.flush().unwrap();
-            send(&mut a, &[1; 32], 2, &mut Prg::from_seed(Block(9))).unwrap()
+            keys_of(&mut a, 2)
         };
         assert_eq!(keys(5), keys(5));
         let (one, other) = (keys(5), keys(6));

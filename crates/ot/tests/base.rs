@@ -10,10 +10,30 @@ use proptest::prelude::*;
 use symbolon_ot::checks::{self, BASE_OT_POINT};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{OtExtension, base, setup};
-use symbolon_primitives::{BitVec, Block, Delta};
+use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::adversary::FnAdversary;
-use symbolon_transport::{Error, Meter, Result, memory_lanes};
+use symbolon_transport::{Channel, Error, Meter, Result, memory_lanes};
 use zeroize::Zeroizing;
+
+/// Runs `n` base OTs as the sender.
+fn send(
+    channel: &mut Channel,
+    session: &[u8; 32],
+    n: usize,
+    prg: &mut Prg,
+) -> Result<Zeroizing<Vec<[Block; 2]>>> {
+    base::Sender::begin(channel, session, prg)?.finish(channel, n)
+}
+
+/// Runs a base OT for each choice as the receiver.
+fn receive(
+    channel: &mut Channel,
+    session: &[u8; 32],
+    choices: &BitVec,
+    prg: &mut Prg,
+) -> Result<Zeroizing<Vec<Block>>> {
+    base::Receiver::begin(channel, session, choices, prg)?.finish(channel)
+}
 
 type Keys = (Result<Zeroizing<Vec<[Block; 2]>>>, Result<Zeroizing<Vec<Block>>>);
 
@@ -21,8 +41,8 @@ fn run(session: &[u8; 32], choices: &BitVec, seed: u128) -> Keys {
     let n = choices.len();
     both(
         channels(),
-        |channel| base::send(channel, session, n, &mut prg(seed)),
-        |channel| base::receive(channel, session, choices, &mut prg(seed + 1)),
+        |channel| send(channel, session, n, &mut prg(seed)),
+        |channel| receive(channel, session, choices, &mut prg(seed + 1)),
     )
 }
 
@@ -80,8 +100,8 @@ fn malformed_a() {
         let choices = BitVec::from_bools(&[true, false]);
         let (_, keys) = both(
             (a, b),
-            |channel| base::send(channel, &SESSION, 2, &mut prg(1)),
-            |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)),
+            |channel| send(channel, &SESSION, 2, &mut prg(1)),
+            |channel| receive(channel, &SESSION, &choices, &mut prg(2)),
         );
         assert_caught(keys, 0, BASE_OT_POINT);
     }
@@ -102,8 +122,8 @@ fn malformed_s() {
         let choices = BitVec::from_bools(&[true, false, true]);
         let (pairs, _) = both(
             (a, b),
-            |channel| base::send(channel, &SESSION, 3, &mut prg(1)),
-            |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)),
+            |channel| send(channel, &SESSION, 3, &mut prg(1)),
+            |channel| receive(channel, &SESSION, &choices, &mut prg(2)),
         );
         assert_caught(pairs, 1, BASE_OT_POINT);
     }
@@ -126,8 +146,8 @@ proptest! {
         }
         let (pairs, keys) = both(
             (a, b),
-            |channel| base::send(channel, &SESSION, 1, &mut prg(1)),
-            |channel| base::receive(channel, &SESSION, &BitVec::zeros(1), &mut prg(2)),
+            |channel| send(channel, &SESSION, 1, &mut prg(1)),
+            |channel| receive(channel, &SESSION, &BitVec::zeros(1), &mut prg(2)),
         );
         match (pairs, keys) {
             (Ok(pairs), Ok(keys)) => prop_assert!(!pairs[0].contains(&keys[0])),
@@ -149,8 +169,8 @@ fn short_and_long_messages() {
         a.set_adversary(tampered("base OT: A", 0, change));
         let (_, keys) = both(
             (a, b),
-            |channel| base::send(channel, &SESSION, 1, &mut prg(1)),
-            |channel| base::receive(channel, &SESSION, &BitVec::zeros(1), &mut prg(2)),
+            |channel| send(channel, &SESSION, 1, &mut prg(1)),
+            |channel| receive(channel, &SESSION, &BitVec::zeros(1), &mut prg(2)),
         );
         assert_caught(keys, 0, "message framing");
 
@@ -158,8 +178,8 @@ fn short_and_long_messages() {
         b.set_adversary(tampered("base OT: s, t", 0, change));
         let (pairs, _) = both(
             (a, b),
-            |channel| base::send(channel, &SESSION, 1, &mut prg(1)),
-            |channel| base::receive(channel, &SESSION, &BitVec::zeros(1), &mut prg(2)),
+            |channel| send(channel, &SESSION, 1, &mut prg(1)),
+            |channel| receive(channel, &SESSION, &BitVec::zeros(1), &mut prg(2)),
         );
         assert_caught(pairs, 1, "message framing");
     }
@@ -178,16 +198,16 @@ fn a_replayed_reply_gives_keys_that_nobody_knows() {
     b.set_adversary(spy);
     let (first_pairs, first_keys) = both(
         (a, b),
-        |channel| base::send(channel, &SESSION, 4, &mut prg(1)).unwrap(),
-        |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)).unwrap(),
+        |channel| send(channel, &SESSION, 4, &mut prg(1)).unwrap(),
+        |channel| receive(channel, &SESSION, &choices, &mut prg(2)).unwrap(),
     );
     let replay = record.lock().unwrap()[0].clone();
     let (a, mut b) = channels();
     b.set_adversary(tampered("base OT: s, t", 0, move |payload| payload.clone_from(&replay)));
     let (pairs, keys) = both(
         (a, b),
-        |channel| base::send(channel, &[2; 32], 4, &mut prg(1)).unwrap(),
-        |channel| base::receive(channel, &[2; 32], &choices, &mut prg(2)).unwrap(),
+        |channel| send(channel, &[2; 32], 4, &mut prg(1)).unwrap(),
+        |channel| receive(channel, &[2; 32], &choices, &mut prg(2)).unwrap(),
     );
     for k in 0..4 {
         assert!(!pairs[k].contains(&first_keys[k]));
@@ -209,8 +229,8 @@ fn a_reply_passed_on_gives_keys_that_nobody_knows() {
         b[0].set_adversary(adversary);
         both(
             (a.remove(0), b.remove(0)),
-            |channel| base::send(channel, &SESSION, 4, &mut prg(1)).unwrap(),
-            |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)).unwrap(),
+            |channel| send(channel, &SESSION, 4, &mut prg(1)).unwrap(),
+            |channel| receive(channel, &SESSION, &choices, &mut prg(2)).unwrap(),
         )
     };
     let (record, spy) = recorder("base OT: s, t");

@@ -92,11 +92,6 @@ impl ItemWriter {
         Ok(item_writer)
     }
 
-    /// Returns the name of the future item.
-    pub fn id(&self) -> ItemId {
-        self.id
-    }
-
     /// Returns the writer of a section, counted from 0.
     ///
     /// # Panics

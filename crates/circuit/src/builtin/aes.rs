@@ -225,7 +225,7 @@ mod tests {
             let layered = Layered::new(&circuit).unwrap();
             assert_eq!((layered.depth(), layered.counts().and), (10, 0));
             let each = usize::try_from(lookups / 10).unwrap();
-            assert!(layered.layers().take(10).all(|layer| layer.lookups.len() == each));
+            assert!(layered.layers().take(10).all(|layer| layer.lookups.iter().len() == each));
             assert_eq!(Plan::new(&circuit).and_count(), lowered);
             // The expanded key, and the state before and after a layer of look-ups.
             assert!(layered.slots() <= 11 * 128 + 2 * 128 + 64, "{}", layered.slots());

@@ -201,7 +201,7 @@ mod tests {
             }
             assert_eq!((layer.first_and, layer.first_lookup), (ands, lookups));
             ands += layer.ands.len() as u64;
-            lookups += layer.lookups.len() as u64;
+            lookups += layer.lookups.iter().len() as u64;
             let costs = !layer.ands.is_empty() || !layer.lookups.is_empty();
             assert_eq!(costs, index < layered.depth());
             let before = slots.clone();

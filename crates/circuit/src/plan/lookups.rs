@@ -22,11 +22,6 @@ pub struct LookupGates<'a> {
 }
 
 impl<'a> LookupGates<'a> {
-    /// Returns how many there are.
-    pub fn len(&self) -> usize {
-        self.gates.len()
-    }
-
     /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.gates.is_empty()

@@ -19,7 +19,7 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
             assert_eq!(passing.next_and, first_and + ands.len() as u64);
         }
         assert!(!linear.is_empty() || !ands.is_empty() || !lookups.is_empty());
-        assert!(ands.len() + lookups.len() <= plan.limits().batch);
+        assert!(ands.len() + lookups.iter().len() <= plan.limits().batch);
         assert_eq!(first_and, counts.and);
         let slots = &mut slots[base..];
         copies_are_whole(linear);

@@ -92,14 +92,14 @@ pub(super) fn circuit(to: Receivers) -> Circuit {
 /// for it is in use. Tests that run at the same time still compute the same.
 pub(super) struct MemoryUse {
     _room: Option<Room>,
-    alone: MutexGuard<'static, ()>,
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl MemoryUse {
     /// Leaves the memory to what waits, and waits for other tests that do not.
     pub fn alone() -> MemoryUse {
         static ALONE: Mutex<()> = Mutex::new(());
-        MemoryUse { _room: None, alone: ALONE.lock().unwrap_or_else(PoisonError::into_inner) }
+        MemoryUse { _room: None, _alone: ALONE.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
     /// Uses all memory until this is dropped.
