@@ -1,5 +1,5 @@
-//! Forecasts of runs, from the circuit alone: how many circuits are garbled, and how many bytes each
-//! party sends.
+//! Forecasts of runs, from the circuit alone: how many circuits are garbled, and how many bytes
+//! each party sends.
 
 use symbolon_circuit::Circuit;
 use symbolon_engine::{OtExtension, Rho, RunTerms, TreeDepth};

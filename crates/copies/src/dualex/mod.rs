@@ -10,8 +10,8 @@
 //! the right output, or it is empty.
 //!
 //! Classical dual execution leaks one bit: whether the intersection is empty. Here the bit leaks
-//! only if a bucket has no good circuit, and with probability at most 2^-κ_b any bucket of a session
-//! has none. Everything else is bounded by 2^-κ_s (`params`).
+//! only if a bucket has no good circuit, and with probability at most 2^-κ_b any bucket of a
+//! session has none. Everything else is bounded by 2^-κ_s (`params`).
 //!
 //! # Figure 15, step by step
 //! | step | where |

@@ -10,7 +10,7 @@ use symbolon_transport::{Channel, Result};
 use zeroize::Zeroizing;
 
 use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
-use super::ends::Wired;
+use super::endpoints::Wired;
 use super::keys;
 use super::layout::COMMON_OFFSET;
 use super::messages;
@@ -20,15 +20,15 @@ use super::solder::{self, Target};
 /// Returns every sum of wires with its target and constant: first the inputs of all slots, then the
 /// outputs of the garbler that are sums.
 fn connections<'a>(wired: Wired<'a>) -> impl Iterator<Item = (Vec<Id>, Target, bool)> + 'a {
-    let Wired { program, ends } = wired;
-    let heads = move |wires: &[Wire]| wires.iter().map(|&wire| ends.head(wire).key).collect();
+    let Wired { program, endpoints } = wired;
+    let heads = move |wires: &[Wire]| wires.iter().map(|&wire| endpoints.head(wire).key).collect();
     let graph = &program.graph;
-    let inputs = graph.sums.iter().zip(&ends.inputs);
+    let inputs = graph.sums.iter().zip(&endpoints.inputs);
     let inputs = inputs.map(move |((terms, constant), &target)| (heads(terms), target, constant));
     let gates = program.out_gates.iter().enumerate().map(move |(gate, &output)| {
         // The constant is added when the value is reported.
         let (terms, _) = graph.outputs.get(output);
-        (heads(terms), ends.heads[graph.wires + gate], false)
+        (heads(terms), endpoints.heads[graph.wires + gate], false)
     });
     inputs.chain(gates)
 }
@@ -68,11 +68,11 @@ pub(super) fn claim(
 
 /// Returns the sums that the online phase opens: Δ_ot; for each input of the evaluator, its key and
 /// the transfer's R; for each of its outputs, the keys of its wires and a mask.
-fn online_sums(Wired { program, ends }: Wired<'_>) -> Vec<Vec<Id>> {
-    let head = |wire: &Wire| ends.head(*wire).key;
-    let inputs = program.inputs[1].iter().zip(&ends.transfers);
+fn online_sums(Wired { program, endpoints }: Wired<'_>) -> Vec<Vec<Id>> {
+    let head = |wire: &Wire| endpoints.head(*wire).key;
+    let inputs = program.inputs[1].iter().zip(&endpoints.transfers);
     let inputs = inputs.map(|(wire, &transfer)| vec![head(wire), transfer]);
-    let outputs = program.to_evaluator.iter().zip(ends.masks..);
+    let outputs = program.to_evaluator.iter().zip(endpoints.masks..);
     let outputs = outputs.map(|(&output, mask)| {
         let (terms, _) = program.graph.outputs.get(output);
         terms.iter().map(head).chain([mask]).collect()
@@ -102,13 +102,13 @@ pub(super) struct GarblerKeys {
 impl GarblerKeys {
     /// Extracts what is needed from all commitments.
     pub fn new(wired: Wired<'_>, committed: &Committed) -> GarblerKeys {
-        let Wired { program, ends } = wired;
+        let Wired { program, endpoints } = wired;
         let keys = |wire: Wire| {
-            let Target { key, offset } = ends.head(wire);
+            let Target { key, offset } = endpoints.head(wire);
             let offset = committed.value(offset);
             [keys::zero_key(committed.value(key), offset), offset]
         };
-        let indicator = |&wire: &Wire| committed.value(ends.head(wire).key).lsb();
+        let indicator = |&wire: &Wire| committed.value(endpoints.head(wire).key).lsb();
         let indicators: Vec<bool> = program.inputs[1].iter().map(indicator).collect();
         let indicators = Zeroizing::new(indicators);
         // Full capacity from the start: a vector that grows leaves copies of its keys in memory.

@@ -35,7 +35,7 @@ use super::layout::Objects;
 use super::messages;
 use super::params::MOST_WIRES;
 use super::program::Carrier;
-use super::solder::{self, Held};
+use super::solder::{self, KeyAndDifference};
 
 /// How many blocks one message carries: few enough to stay in a core's cache until they are
 /// processed.
@@ -219,7 +219,7 @@ pub(super) struct Authenticator {
 
 impl Authenticator {
     /// Returns the key of the same value as a key of the head.
-    fn key(&self, of_head: Held) -> Block {
+    fn key(&self, of_head: KeyAndDifference) -> Block {
         solder::transfer(std::iter::once(of_head), self.soldering, self.difference)
     }
 
@@ -350,8 +350,8 @@ impl Authenticators {
 
     /// Returns each authenticator of a wire with its key for the same value as `key`.
     fn keys(&self, wire: usize, key: Block) -> impl Iterator<Item = (&Authenticator, Block)> {
-        let held = Held { key, difference: self.difference(wire) };
-        self.of(wire).iter().map(move |authenticator| (authenticator, authenticator.key(held)))
+        let source = KeyAndDifference { key, difference: self.difference(wire) };
+        self.of(wire).iter().map(move |authenticator| (authenticator, authenticator.key(source)))
     }
 
     /// EvKAs for at most [`AT_A_TIME`] keys of one wire: returns for each key whether more than
@@ -370,7 +370,8 @@ impl Authenticators {
             let places = hashes.chunks_mut(group).zip(accepted.chunks_mut(group));
             for ((hashes, accepted), authenticator) in places.zip(bucket) {
                 for ((hash, accepted), &key) in hashes.iter_mut().zip(accepted).zip(keys) {
-                    *hash = authenticator.key(Held { key, difference: self.difference(wire) });
+                    *hash = authenticator
+                        .key(KeyAndDifference { key, difference: self.difference(wire) });
                     *accepted = authenticator.accepted_of(hash.lsb());
                 }
             }

@@ -37,49 +37,49 @@ const BUNDLES: usize = 1 << 9;
 const BACKLOG: usize = 6 << 20;
 
 /// Where all objects are. Both parties know this.
-pub(super) struct Places {
+pub(super) struct Drawn {
     pub layout: Layout,
     /// The draw of each kind.
     pub kinds: Vec<Draw>,
     pub authenticators: Draw,
-    /// For each slot of a part, its bucket among those of its kind.
+    /// For each slot of a preparation, its bucket among those of its kind.
     pub bucket_of: Vec<usize>,
-    /// How many slots of each kind a part has.
+    /// How many slots of each kind a preparation has.
     pub counts: Vec<usize>,
 }
 
-/// One part of a program. Its wires and slots are numbered as in the program; its objects follow
-/// those of earlier parts.
+/// One preparation of a program. Its wires and slots are numbered as in the program; its objects
+/// follow those of earlier preparations.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub program: &'a Program,
-    pub places: &'a Places,
-    pub part: usize,
+    pub drawn: &'a Drawn,
+    pub preparation: usize,
 }
 
 impl<'a> View<'a> {
     /// Returns the authenticators of a bundle.
     fn bundle(&self, bundle: usize) -> &'a [u32] {
-        let places = self.places;
-        places.authenticators.bucket(self.part * places.layout.bundles + bundle)
+        let drawn = self.drawn;
+        drawn.authenticators.bucket(self.preparation * drawn.layout.bundles + bundle)
     }
 
-    /// Returns the authenticators of this part's bundles and of all later ones, in order.
+    /// Returns the authenticators of this preparation's bundles and of all later ones, in order.
     fn authenticators(&self) -> impl Iterator<Item = usize> + use<'a> {
-        let draw = &self.places.authenticators;
-        let first = self.part * self.places.layout.bundles * draw.size();
+        let draw = &self.drawn.authenticators;
+        let first = self.preparation * self.drawn.layout.bundles * draw.size();
         draw.kept[first..].iter().map(|&object| object as usize)
     }
 
     /// Returns how many wires are in a bundle: the last one may not be full.
     fn wires(&self, bundle: usize) -> usize {
-        let most = self.places.layout.bundle;
+        let most = self.drawn.layout.bundle;
         self.program.authenticated().saturating_sub(bundle * most).min(most)
     }
 
     /// Returns the commitments of a wire: those of the head of its authenticators, if it has some.
     pub fn head(&self, wire: usize) -> Target {
-        let layout = &self.places.layout;
+        let layout = &self.drawn.layout;
         match self.program.carriers[wire] {
             Carrier::Authenticated(number) => {
                 let (bundle, key) =
@@ -87,7 +87,8 @@ impl<'a> View<'a> {
                 layout.authenticators.target(self.bundle(bundle)[0] as usize, key)
             }
             Carrier::OwnInput(input) => {
-                let first = layout.own_inputs + (self.part * self.program.inputs[1].len()) as Id;
+                let first =
+                    layout.own_inputs + (self.preparation * self.program.inputs[1].len()) as Id;
                 Target { key: first + input, offset: COMMON_OFFSET }
             }
         }
@@ -96,14 +97,14 @@ impl<'a> View<'a> {
     /// Returns a slot, its kind of component, and the copies of this kind.
     pub fn slot(&self, slot: usize) -> (&'a Slot, &'a Kind, &'a Objects) {
         let at = &self.program.graph.slots[slot];
-        (at, &self.program.graph.kinds[at.kind], &self.places.layout.kinds[at.kind])
+        (at, &self.program.graph.kinds[at.kind], &self.drawn.layout.kinds[at.kind])
     }
 
     /// Returns the copies in a slot.
     pub fn copies(&self, slot: usize) -> &'a [u32] {
         let kind = self.program.graph.slots[slot].kind;
-        let first = self.part * self.places.counts[kind];
-        self.places.kinds[kind].bucket(first + self.places.bucket_of[slot])
+        let first = self.preparation * self.drawn.counts[kind];
+        self.drawn.kinds[kind].bucket(first + self.drawn.bucket_of[slot])
     }
 
     /// Returns the commitments of an input of the first copy in a slot.
@@ -115,7 +116,7 @@ impl<'a> View<'a> {
     /// Returns the range of the transfers of the evaluator's inputs.
     pub fn transfers(&self) -> std::ops::Range<usize> {
         let n = self.program.inputs[1].len();
-        self.part * n..(self.part + 1) * n
+        self.preparation * n..(self.preparation + 1) * n
     }
 }
 
@@ -149,7 +150,7 @@ pub(super) fn solder_authenticators(
     opening: &mut Opening<'_>,
     view: View<'_>,
 ) -> Result<()> {
-    let Layout { bundle: most, bundles, authenticators: ref objects, .. } = view.places.layout;
+    let Layout { bundle: most, bundles, authenticators: ref objects, .. } = view.drawn.layout;
     let mut values = Vec::new();
     let mut ahead = view.authenticators().skip(AHEAD);
     for bundle in 0..bundles {
@@ -188,19 +189,19 @@ pub(super) fn receive_authenticators(
     view: View<'_>,
     (session, hash, accepted): (&[u8; 32], KeyHash, &[[Block; 2]]),
 ) -> Result<Authenticators> {
-    let Layout { bundle: most, bundles, authenticators: ref objects, .. } = view.places.layout;
-    let bucket = view.places.authenticators.size();
+    let Layout { bundle: most, bundles, authenticators: ref objects, .. } = view.drawn.layout;
+    let bucket = view.drawn.authenticators.size();
     let carriers = view.program.carriers.clone();
     let mut all = Authenticators::of_all(*session, bucket, carriers);
     let (mut wire, mut own) = (view.program.authenticated_wires(), Vec::with_capacity(bucket));
     let mut ahead = view.authenticators().skip(AHEAD);
     for first in (0..bundles).step_by(BUNDLES) {
-        let part = first..bundles.min(first + BUNDLES);
+        let group = first..bundles.min(first + BUNDLES);
         let blocks = |bundle: usize| bucket + (bucket - 1) * view.wires(bundle);
-        let n = part.clone().map(blocks).sum();
+        let n = group.clone().map(blocks).sum();
         let values = receive_blocks(channel, messages::AUTHENTICATOR_SOLDERINGS, n)?;
         let mut rest = &values[..];
-        for bundle in part {
+        for bundle in group {
             let (values, later) = rest.split_at(blocks(bundle));
             rest = later;
             let objects_of_bundle = view.bundle(bundle);

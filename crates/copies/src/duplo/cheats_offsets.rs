@@ -70,8 +70,8 @@ fn several_windows(seed: u64) -> (Scene, usize) {
 
 /// A pool keeps the commitment to Δ_ot of its first window. In every window Δ_ot is tied to the
 /// transfers, which are all made under the Δ of the set-up: another one is found in its own window.
-/// Cheat: G | filling a pool, a later window | another Δ_ot, for which the whole window is made; the
-/// evaluator's choices guessed | `commitment opening` | 1 − 2^-ρ
+/// Cheat: G | filling a pool, a later window | another Δ_ot, for which the whole window is made;
+/// the evaluator's choices guessed | `commitment opening` | 1 − 2^-ρ
 #[test]
 fn another_offset_in_a_later_window_of_a_pool_is_caught() {
     for (seed, transfers) in (0..).zip(TRANSFERS) {
@@ -89,8 +89,8 @@ fn another_offset_in_a_later_window_of_a_pool_is_caught() {
 }
 
 /// The same if the difference ends in 1.
-/// Cheat: G | filling a pool, a later window | another Δ_ot that ends in 0 | `offset difference`, or
-/// `commitment opening` | always
+/// Cheat: G | filling a pool, a later window | another Δ_ot that ends in 0 | `offset difference`,
+/// or `commitment opening` | always
 #[test]
 fn an_even_offset_in_a_later_window_is_caught() {
     let (scene, _) = several_windows(3);
@@ -115,13 +115,13 @@ fn another_offset_in_a_later_window_of_a_program_is_caught() {
         let scene = Scene { most: Some(1), ..Scene::new(Some(TINY), 1, seed) };
         let task = Task {
             executions: 1,
-            parts: 1,
+            preparations: 1,
             games: scene.games(),
             components: &scene.components,
             linked: &[],
         };
         let program = Program::new(&scene.circuit, task).unwrap();
-        let windows = Windows::of_parts(&program, scene.games()).unwrap();
+        let windows = Windows::of_program(&program, scene.games()).unwrap();
         assert!(windows.as_pool(&program, &scene.components).unwrap().is_some());
         for difference in DIFFERENCES {
             let adversary = another_offset(1, difference, transfers, seed.into());

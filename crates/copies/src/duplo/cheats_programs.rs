@@ -105,7 +105,8 @@ fn scene(small: Option<Small>, prg: &mut Prg) -> Scene {
 
 fn program(scene: &Scene) -> Program {
     let components = &scene.components;
-    let task = Task { executions: 1, parts: 1, games: scene.games(), components, linked: &[] };
+    let task =
+        Task { executions: 1, preparations: 1, games: scene.games(), components, linked: &[] };
     Program::new(&scene.circuit, task).unwrap()
 }
 
@@ -292,8 +293,8 @@ fn random_programs(runs: u128) -> [(Rate, f64); 2] {
 /// GenSub and VerSub in random programs of two kinds of random components, each with its own
 /// buckets of three. Of 16 copies four are opened.
 /// Cheat: G | GenSub, random programs | one or two random copies with swapped outputs, a wrong row,
-/// or garbage | `opened component` or `commitment opening`, exactly if one is opened; otherwise both
-/// outputs are right | 1/4, 9/20, at these sizes
+/// or garbage | `opened component` or `commitment opening`, exactly if one is opened; otherwise
+/// both outputs are right | 1/4, 9/20, at these sizes
 #[test]
 fn bad_copies_of_random_programs_are_opened_or_make_no_difference() {
     for (bad, (rate, predicted)) in (1..).zip(random_programs(80)) {
@@ -316,9 +317,9 @@ fn many_random_programs_with_bad_copies() {
 }
 
 /// The same at the real sizes for ρ = 40, whose buckets have more copies than are bad.
-/// Cheat: G | GenSub, random programs | one or two random copies, at real sizes | `opened component`
-/// or `commitment opening`, exactly if one is opened; otherwise both outputs are right | as often as
-/// copies are opened
+/// Cheat: G | GenSub, random programs | one or two random copies, at real sizes | `opened
+/// component` or `commitment opening`, exactly if one is opened; otherwise both outputs are right |
+/// as often as copies are opened
 #[test]
 fn bad_copies_of_random_programs_at_real_sizes() {
     for (seed, bad) in (0..4).zip([1, 2, 1, 2]) {

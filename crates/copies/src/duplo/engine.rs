@@ -11,9 +11,9 @@ use symbolon_engine::{
 use symbolon_transport::{Channel, Result};
 
 use super::buckets::View;
-use super::ends::Ends;
-use super::evaluate::PartBuckets;
-use super::online::{EvaluatorParts, EvaluatorReady, GarblerParts, GarblerReady};
+use super::endpoints::Endpoints;
+use super::evaluate::FilledBuckets;
+use super::online::{EvaluatorPreparation, EvaluatorReady, GarblerPreparation, GarblerReady};
 use super::options;
 use super::params::{Games, Params};
 use super::pool::{self, Filling};
@@ -43,7 +43,7 @@ pub(super) fn set_up_with(net: &mut Network, games: Games) -> Result<Box<dyn Eng
 pub(super) trait Phases: Continues {
     /// What it holds after the cut-and-choose.
     type Copies: Send;
-    /// What it holds of the filled buckets of a part.
+    /// What it holds of the filled buckets of a preparation.
     type Buckets: Send;
     /// An opening that is numbered now and made later.
     type Later: Send;
@@ -62,15 +62,16 @@ pub(super) trait Phases: Continues {
     /// Numbers the next opening.
     fn later(&mut self) -> Self::Later;
 
-    /// Fills the buckets of a part.
+    /// Fills the buckets of a preparation.
     fn fill(
         &mut self,
         copies: &mut Self::Copies,
         channel: &mut Channel,
-        part: usize,
+        preparation: usize,
     ) -> Result<Self::Buckets>;
 
-    /// Fills the buckets of the only part, which go to a pool. The first window begins the pool.
+    /// Fills the buckets of the only preparation, which go to a pool. The first window begins the
+    /// pool.
     fn fill_pool(
         &mut self,
         copies: Self::Copies,
@@ -79,12 +80,12 @@ pub(super) trait Phases: Continues {
         is_first: bool,
     ) -> Result<()>;
 
-    /// Connects the slots of a part. The openings are that of the connections, and that of the
-    /// online phase.
+    /// Connects the slots of a preparation. The openings are that of the connections, and that of
+    /// the online phase.
     fn connect(
         copies: &Self::Copies,
         channel: &mut Channel,
-        part: (usize, Self::Buckets),
+        preparation: (usize, Self::Buckets),
         openings: [Self::Later; 2],
     ) -> Result<Box<dyn Prepared>>;
 }
@@ -115,9 +116,9 @@ impl Phases for Garbler {
         &mut self,
         copies: &mut GarblerCopies,
         channel: &mut Channel,
-        part: usize,
+        preparation: usize,
     ) -> Result<()> {
-        copies.fill(channel, self.committer.opening(), part)
+        copies.fill(channel, self.committer.opening(), preparation)
     }
 
     fn fill_pool(
@@ -138,16 +139,16 @@ impl Phases for Garbler {
     fn connect(
         copies: &GarblerCopies,
         channel: &mut Channel,
-        (part, ()): (usize, ()),
+        (preparation, ()): (usize, ()),
         [proof, online]: [OwnLater; 2],
     ) -> Result<Box<dyn Prepared>> {
-        Ok(Box::new(copies.connect(channel, proof.opening(), part, online)?))
+        Ok(Box::new(copies.connect(channel, proof.opening(), preparation, online)?))
     }
 }
 
 impl Phases for Evaluator {
     type Copies = EvaluatorCopies;
-    type Buckets = PartBuckets;
+    type Buckets = FilledBuckets;
     type Later = TheirLater;
 
     fn cut_and_choose(
@@ -171,9 +172,9 @@ impl Phases for Evaluator {
         &mut self,
         copies: &mut EvaluatorCopies,
         channel: &mut Channel,
-        part: usize,
-    ) -> Result<PartBuckets> {
-        copies.fill(channel, self.receiver.opening(), part)
+        preparation: usize,
+    ) -> Result<FilledBuckets> {
+        copies.fill(channel, self.receiver.opening(), preparation)
     }
 
     fn fill_pool(
@@ -193,10 +194,10 @@ impl Phases for Evaluator {
     fn connect(
         copies: &EvaluatorCopies,
         channel: &mut Channel,
-        part: (usize, PartBuckets),
+        preparation: (usize, FilledBuckets),
         [proof, online]: [TheirLater; 2],
     ) -> Result<Box<dyn Prepared>> {
-        Ok(Box::new(copies.connect(channel, proof.opening(), part, online)?))
+        Ok(Box::new(copies.connect(channel, proof.opening(), preparation, online)?))
     }
 }
 
@@ -207,7 +208,7 @@ impl<R: Phases + 'static> Engine for Duplo<R> {
         circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
         let program = Arc::new(self.program(net, circuit, 1)?);
-        let windows = Windows::of_parts(&program, self.games)?;
+        let windows = Windows::of_program(&program, self.games)?;
         if let Some(components) = windows.as_pool(&program, options::components(&net.options))? {
             return self.preprocess_components(net, &components);
         }
@@ -226,7 +227,7 @@ impl<R: Phases + 'static> Engine for Duplo<R> {
         each: &mut EachPrepared<'_>,
     ) -> Result<()> {
         let program = Arc::new(self.program(net, circuit, count)?);
-        let windows = Windows::of_parts(&program, self.games)?;
+        let windows = Windows::of_program(&program, self.games)?;
         if let Some(components) = windows.as_pool(&program, options::components(&net.options))? {
             let games = self.games.shared_by(count)?;
             for _ in 0..count {
@@ -236,14 +237,15 @@ impl<R: Phases + 'static> Engine for Duplo<R> {
             }
             return Ok(());
         }
-        for window in windows.parts(&program) {
-            let (parts, params) = window?;
-            let mut copies = self.cut_and_choose(net, (circuit, &program), (parts, params))?;
-            for part in 0..parts {
+        for window in windows.preparations(&program) {
+            let (preparations, params) = window?;
+            let mut copies =
+                self.cut_and_choose(net, (circuit, &program), (preparations, params))?;
+            for preparation in 0..preparations {
                 let channel = peer(net)?;
-                let buckets = self.role.fill(&mut copies, channel, part)?;
+                let buckets = self.role.fill(&mut copies, channel, preparation)?;
                 let openings = [self.role.later(), self.role.later()];
-                let ready = R::connect(&copies, channel, (part, buckets), openings)?;
+                let ready = R::connect(&copies, channel, (preparation, buckets), openings)?;
                 each(net, ready)?;
             }
         }
@@ -309,7 +311,7 @@ impl<R: Phases> Duplo<R> {
         for window in Windows::of_pool(components, games)?.programs(components) {
             let (program, params) = window?;
             let program = Arc::new(program);
-            let window = Window { digest: [0; 32], program: &program, parts: 1, params };
+            let window = Window { digest: [0; 32], program: &program, preparations: 1, params };
             let copies = self.cut_and_choose_in(net, window)?;
             self.role.fill_pool(copies, peer(net)?, &mut pool, is_first)?;
             is_first = false;
@@ -317,22 +319,25 @@ impl<R: Phases> Duplo<R> {
         Ok(())
     }
 
-    /// Returns the program of `parts` preparations of a circuit.
-    fn program(&self, net: &Network, circuit: &Compiled, parts: usize) -> Result<Program> {
+    /// Returns the program of some preparations of a circuit.
+    fn program(&self, net: &Network, circuit: &Compiled, preparations: usize) -> Result<Program> {
         let (executions, games) = (net.executions, self.games);
         let components = options::components(&net.options);
-        let task = Task { executions, parts, games, components, linked: &[] };
+        let task = Task { executions, preparations, games, components, linked: &[] };
         Program::new(circuit.circuit(), task)
     }
 
-    /// Garbles and checks the components of a window: `parts` parts of a program.
+    /// Garbles and checks the components of a window: some preparations of a program.
     fn cut_and_choose(
         &mut self,
         net: &mut Network,
         (circuit, program): (&Compiled, &Arc<Program>),
-        (parts, params): (usize, Params),
+        (preparations, params): (usize, Params),
     ) -> Result<R::Copies> {
-        self.cut_and_choose_in(net, Window { digest: circuit.digest(), program, parts, params })
+        self.cut_and_choose_in(
+            net,
+            Window { digest: circuit.digest(), program, preparations, params },
+        )
     }
 
     fn cut_and_choose_in(&mut self, net: &mut Network, window: Window<'_>) -> Result<R::Copies> {
@@ -342,7 +347,7 @@ impl<R: Phases> Duplo<R> {
 }
 
 impl GarblerCopies {
-    /// Runs the function-dependent phase of a part.
+    /// Runs the function-dependent phase of a preparation.
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
@@ -350,22 +355,22 @@ impl GarblerCopies {
         &self,
         channel: &mut Channel,
         proof: OwnOpening,
-        part: usize,
+        preparation: usize,
         online: OwnLater,
     ) -> Result<GarblerReady> {
-        let GarblerCopies { program, places, committed, .. } = self;
-        let parts = GarblerParts {
+        let GarblerCopies { program, drawn, committed, .. } = self;
+        let preparation = GarblerPreparation {
             digest: self.digest,
             program: program.clone(),
-            origin: Origin::Made(program.parts),
-            ends: Ends::of(View { program, places, part }),
+            origin: Origin::Made(program.preparations),
+            endpoints: Endpoints::of(View { program, drawn, preparation }),
         };
-        parts.connect(channel, committed, proof, online)
+        preparation.connect(channel, committed, proof, online)
     }
 }
 
 impl EvaluatorCopies {
-    /// Runs the function-dependent phase of a part whose buckets are filled.
+    /// Runs the function-dependent phase of a preparation whose buckets are filled.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
@@ -373,20 +378,20 @@ impl EvaluatorCopies {
         &self,
         channel: &mut Channel,
         proof: TheirOpening,
-        (part, buckets): (usize, PartBuckets),
+        (preparation, buckets): (usize, FilledBuckets),
         online: TheirLater,
     ) -> Result<EvaluatorReady> {
-        let EvaluatorCopies { program, places, received, .. } = self;
-        let view = View { program, places, part };
-        let parts = EvaluatorParts {
+        let EvaluatorCopies { program, drawn, received, .. } = self;
+        let view = View { program, drawn, preparation };
+        let preparation = EvaluatorPreparation {
             digest: self.digest,
             program: program.clone(),
-            origin: Origin::Made(program.parts),
-            ends: Ends::of(view),
+            origin: Origin::Made(program.preparations),
+            endpoints: Endpoints::of(view),
             buckets,
-            transfers: self.transfers.part(view.transfers()),
+            transfers: self.transfers.range(view.transfers()),
         };
-        parts.connect(channel, received, proof, online)
+        preparation.connect(channel, received, proof, online)
     }
 }
 

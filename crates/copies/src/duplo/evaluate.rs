@@ -27,11 +27,11 @@ use super::oblivious::Transfers;
 use super::params::BucketSizes;
 use super::program::Program;
 use super::shelf::{Shelf, Slots, output_wires};
-use super::solder::{Held, transfer};
+use super::solder::{KeyAndDifference, transfer};
 use super::store;
 
-/// The buckets of one part, as the evaluator holds them.
-pub(super) struct PartBuckets {
+/// The buckets of one preparation, as the evaluator holds them.
+pub(super) struct FilledBuckets {
     /// Those of all wires or, if the slots are in a file, of the wires that are not outputs of
     /// components.
     pub authenticators: Authenticators,
@@ -44,7 +44,7 @@ pub(super) struct GarbledProgram {
     /// Solderings to the inputs of all slots, in the order of the graph's sums; those of the
     /// garbler's outputs follow.
     pub solderings: Vec<Block>,
-    /// As in [`PartBuckets`].
+    /// As in [`FilledBuckets`].
     pub authenticators: Authenticators,
 }
 
@@ -200,11 +200,11 @@ impl GarbledProgram {
 /// Returns the key on the wire to which the sum of some wires is soldered. `difference` is that
 /// wire's Δ ⊕ Δ_ot.
 fn sum((evaluated, terms): (&Evaluated, &[Wire]), soldering: Block, difference: Block) -> Block {
-    let held = terms.iter().map(|&wire| Held {
+    let source = terms.iter().map(|&wire| KeyAndDifference {
         key: evaluated.wires[wire as usize],
         difference: evaluated.differences[wire as usize],
     });
-    transfer(held, soldering, difference)
+    transfer(source, soldering, difference)
 }
 
 /// The tables and input keys from which the copies in a slot are evaluated.
@@ -228,8 +228,8 @@ impl Job<'_> {
                 return Labels::new(self.inputs.to_vec());
             }
             let moved = self.inputs.iter().zip(&copy.inputs).map(|(&key, &soldering)| {
-                let held = Held { key, difference: self.difference };
-                transfer(std::iter::once(held), soldering, copy.difference)
+                let source = KeyAndDifference { key, difference: self.difference };
+                transfer(std::iter::once(source), soldering, copy.difference)
             });
             Labels::new(moved.collect())
         };
@@ -242,8 +242,8 @@ impl Job<'_> {
         let on_wires = |(copy, outputs): (&GarbledCopy, Labels)| {
             let moved = outputs.iter().zip(&copy.outputs).zip(self.differences);
             let moved = moved.map(|((&key, &soldering), &difference)| {
-                let held = Held { key, difference: copy.difference };
-                transfer(std::iter::once(held), soldering, difference)
+                let source = KeyAndDifference { key, difference: copy.difference };
+                transfer(std::iter::once(source), soldering, difference)
             });
             Labels::new(moved.collect())
         };

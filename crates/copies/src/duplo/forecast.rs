@@ -124,17 +124,19 @@ impl Forecast {
     /// `InvalidInput` when the protocol cannot run this circuit, or this number of executions of
     /// it, or the circuit has no component with a given name.
     pub fn new(circuit: &Circuit, plans: Plans<'_>) -> Result<Forecast> {
-        let Plans { executions, count: parts, rho, components } = plans;
+        let Plans { executions, count: preparations, rho, components } = plans;
         let games = Games::new(rho.bits());
-        let program =
-            Program::new(circuit, Task { executions, parts, games, components, linked: &[] })?;
+        let program = Program::new(
+            circuit,
+            Task { executions, preparations, games, components, linked: &[] },
+        )?;
         let (made, windows, windows_of_one) = Made::program(&program, games, components)?;
-        let parts = parts as u64;
+        let preparations = preparations as u64;
         let [own, theirs] =
-            [&program.inputs[0], &program.inputs[1]].map(|wires| wires.len() as u64 * parts);
-        let outputs = program.to_evaluator.len() as u64 * parts;
-        let solderings = (program.graph.sums.len() + program.out_gates.len()) as u64 * parts;
-        let back = returned(&program).count() as u64 * parts;
+            [&program.inputs[0], &program.inputs[1]].map(|wires| wires.len() as u64 * preparations);
+        let outputs = program.to_evaluator.len() as u64 * preparations;
+        let solderings = (program.graph.sums.len() + program.out_gates.len()) as u64 * preparations;
+        let back = returned(&program).count() as u64 * preparations;
         Ok(Forecast {
             components: made.components,
             authenticators: made.authenticators,
@@ -167,18 +169,18 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// Forecasts all parts of a program; `names` are the components that were asked for. Also
-    /// returns the windows, and whether they are those of a single part.
+    /// Forecasts all preparations of a program; `names` are the components that were asked for.
+    /// Also returns the windows, and whether they are those of a single preparation.
     fn program(program: &Program, games: Games, names: &[String]) -> Result<(Made, Windows, bool)> {
-        let (mut made, windows) = (Made::default(), Windows::of_parts(program, games)?);
+        let (mut made, windows) = (Made::default(), Windows::of_program(program, games)?);
         if let Some(components) = windows.as_pool(program, names)? {
-            let windows = Windows::of_pool(&components, games.shared_by(program.parts)?)?;
-            (0..program.parts).try_for_each(|_| made.add_pool(&components, &windows))?;
+            let windows = Windows::of_pool(&components, games.shared_by(program.preparations)?)?;
+            (0..program.preparations).try_for_each(|_| made.add_pool(&components, &windows))?;
             return Ok((made, windows, true));
         }
-        for window in windows.parts(program) {
-            let (parts, params) = window?;
-            made.add(program, parts, &params, games.rho)?;
+        for window in windows.preparations(program) {
+            let (preparations, params) = window?;
+            made.add(program, preparations, &params, games.rho)?;
         }
         Ok((made, windows, false))
     }
@@ -192,18 +194,24 @@ impl Made {
         Ok(())
     }
 
-    /// Adds a window that has this number of parts.
-    fn add(&mut self, program: &Program, parts: usize, params: &Params, rho: u32) -> Result<()> {
+    /// Adds a window that has this number of preparations.
+    fn add(
+        &mut self,
+        program: &Program,
+        preparations: usize,
+        params: &Params,
+        rho: u32,
+    ) -> Result<()> {
         let commitments = state::commitments(rho)?;
-        let all = Layout::new((program, parts), params, rho, 0).total;
+        let all = Layout::new((program, preparations), params, rho, 0).total;
         let committed = hcom::random_bytes(&commitments, all) as u64;
         // The bytes of `n` commitments, to report those of each component.
         let share = |n: u64| (committed as u128 * u128::from(n) / all.max(1) as u128) as u64;
         let rho = u64::from(rho);
-        let transfers = (program.inputs[1].len() * parts) as u64 + rho;
-        let masks = (program.to_evaluator.len() * parts) as u64 + rho;
+        let transfers = (program.inputs[1].len() * preparations) as u64 + rho;
+        let masks = (program.to_evaluator.len() * preparations) as u64 + rho;
         let mut made = committed + 16 * (transfers + 1) + bits(masks) + 16 * rho;
-        made += authenticators((program, parts), params);
+        made += authenticators((program, preparations), params);
         for (number, (kind, sizes)) in program.graph.kinds.iter().zip(&params.kinds).enumerate() {
             let (bytes, ports) = (component(kind, sizes), (kind.inputs() + kind.outputs()) as u64);
             made += bytes;
@@ -241,8 +249,8 @@ impl GameSizes {
 
 /// Returns how many bytes the evaluator holds. For a window, these are the rows and corrections of
 /// the commitments, and the hashes that the authenticators accept; or, if this is more, the
-/// commitments that connect a program that was made in windows. For one part, these are its slots,
-/// unless they are in a file, and some blocks for each wire and sum.
+/// commitments that connect a program that was made in windows. For one preparation, these are its
+/// slots, unless they are in a file, and some blocks for each wire and sum.
 fn memory(program: &Program, windows: &Windows, (rho, alone): (u32, bool)) -> Result<u64> {
     let (graph, params) = (&program.graph, windows.largest());
     let accepted = params.bundle as u64 * params.authenticators.objects;
@@ -282,10 +290,10 @@ fn iknp(n: u64) -> u64 {
 }
 
 /// Returns the bytes of the authenticators, without their commitments.
-fn authenticators((program, parts): (&Program, usize), params: &Params) -> u64 {
+fn authenticators((program, preparations): (&Program, usize), params: &Params) -> u64 {
     let (sizes, keys) =
         (&params.authenticators, params.bundle as u64 * params.authenticators.objects);
-    let wires = (program.authenticated() * parts) as u64;
+    let wires = (program.authenticated() * preparations) as u64;
     bits(sizes.objects)
         + 48 * keys
         + 16 * (sizes.opened() + sizes.bucketed() + (sizes.bucket - 1) * wires)

@@ -52,7 +52,7 @@ pub(super) struct Layout {
     pub authenticators: Objects,
     /// Wires in a bundle.
     pub bundle: usize,
-    /// Bundles in each part.
+    /// Bundles in each preparation.
     pub bundles: usize,
     /// The first of the R_i: those of the evaluator's inputs, then the sacrificed ones.
     pub transfers: Id,
@@ -70,10 +70,10 @@ pub(super) struct Layout {
 pub(super) const COMMON_OFFSET: Id = 0;
 
 impl Layout {
-    /// Returns the commitments for `parts` parts of a program. Objects are numbered from `number`
-    /// on.
+    /// Returns the commitments for some preparations of a program. Objects are numbered from
+    /// `number` on.
     pub fn new(
-        (program, parts): (&Program, usize),
+        (program, preparations): (&Program, usize),
         params: &Params,
         rho: u32,
         number: u64,
@@ -91,12 +91,12 @@ impl Layout {
             .map(|(kind, sizes)| take(kind.inputs() + kind.outputs(), sizes.objects as usize))
             .collect();
         let bundle = params.bundle;
-        let bundles = params.authenticators.buckets as usize / parts;
+        let bundles = params.authenticators.buckets as usize / preparations;
         let authenticators = take(bundle, params.authenticators.objects as usize);
         let transfers = next;
-        let own = program.inputs[1].len() * parts;
+        let own = program.inputs[1].len() * preparations;
         let masks = transfers + own + rho as usize;
-        let own_inputs = masks + program.to_evaluator.len() * parts + rho as usize;
+        let own_inputs = masks + program.to_evaluator.len() * preparations + rho as usize;
         let total = own_inputs + own;
         Layout {
             kinds,

@@ -27,7 +27,7 @@ pub(super) fn load(
 ) -> Result<Box<dyn Prepared>> {
     let origin = store::read_origin(&mut from)?;
     let (program, buckets) = match &origin {
-        Origin::Made(parts) => made(net, circuit, *parts)?,
+        Origin::Made(preparations) => made(net, circuit, *preparations)?,
         Origin::Pool(kinds, buckets) => {
             let program = pool::program(net, circuit, kinds).map_err(|_| store::other_program())?;
             (program, buckets.clone())
@@ -56,20 +56,21 @@ pub(super) fn load(
     }
 }
 
-/// Returns the program of one of `parts` parts that were prepared together, and its bucket sizes.
-fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, BucketSizes)> {
+/// Returns the program of one of some preparations that were prepared together, and its bucket
+/// sizes.
+fn made(net: &Network, circuit: &Compiled, preparations: usize) -> Result<(Program, BucketSizes)> {
     let games = Games::new(net.rho.bits());
     let (executions, components) = (net.executions, options::components(&net.options));
-    let sized = |parts| {
-        let task = Task { executions, parts, games, components, linked: &[] };
+    let sized = |preparations| {
+        let task = Task { executions, preparations, games, components, linked: &[] };
         let program = Program::new(circuit.circuit(), task)?;
-        let buckets = Windows::of_parts(&program, games)?.buckets();
+        let buckets = Windows::of_program(&program, games)?.buckets();
         Ok((program, buckets))
     };
-    match sized(parts) {
+    match sized(preparations) {
         // `prepare` refuses such a number, so no party saved it.
-        Err(Error::InvalidInput(_)) if parts > 1 && sized(1).is_ok() => {
-            Err(store::impossible_parts())
+        Err(Error::InvalidInput(_)) if preparations > 1 && sized(1).is_ok() => {
+            Err(store::impossible_number())
         }
         sized => sized,
     }

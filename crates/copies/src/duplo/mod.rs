@@ -66,14 +66,14 @@ pub mod checks;
 mod choose;
 mod commit;
 mod common_offset;
-mod ends;
+mod endpoints;
 mod engine;
 mod evaluate;
 pub mod forecast;
 mod garble;
-mod held;
 mod indicators;
 mod inputs;
+mod kept_outputs;
 mod keys;
 mod layout;
 mod load;
@@ -123,7 +123,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     options: options::ALL,
     stored: Some(StoredOptions { label: options::label, stamp: None }),
     runs_in_flight: false,
-    batches_together: Some(windows::parts_together),
+    batches_together: Some(windows::preparations_together),
     continues: true,
     components: Some(ComponentPools {
         demand: pool::demand,

@@ -33,7 +33,7 @@ use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, se
 use super::layout::COMMON_OFFSET;
 use super::messages;
 
-/// The garbler's part of `n` transfers: commits to Δ_ot and all R_i.
+/// The garbler's side of `n` transfers: commits to Δ_ot and all R_i.
 ///
 /// Paper: KNRTT17, PreProcessOTInit | oblivious transfers, tied to commitments
 pub(super) fn send(
@@ -54,7 +54,7 @@ pub(super) fn send(
     send_blocks(channel, messages::TRANSFER_KEYS, &corrections)
 }
 
-/// The evaluator's part of transfers.
+/// The evaluator's side of transfers.
 pub(super) struct Transfers {
     /// b_i. Together with the masked input that is sent, it reveals the input.
     pub choices: Zeroizing<BitVec>,
@@ -65,17 +65,17 @@ pub(super) struct Transfers {
 impl Transfers {
     /// Keeps only the first `n` transfers, without the sacrificed ones.
     pub fn first(self, n: usize) -> Transfers {
-        self.part(0..n)
+        self.range(0..n)
     }
 
-    /// Returns the transfers of a part.
-    pub fn part(&self, range: std::ops::Range<usize>) -> Transfers {
+    /// Returns some of the transfers.
+    pub fn range(&self, range: std::ops::Range<usize>) -> Transfers {
         let results = Zeroizing::new(self.results[range.clone()].to_vec());
         Transfers { choices: Zeroizing::new(self.choices.slice(range)), results }
     }
 }
 
-/// The evaluator's part of `n` transfers, with random choices.
+/// The evaluator's side of `n` transfers, with random choices.
 ///
 /// Paper: KNRTT17, PreProcessOTInit
 pub(super) fn receive(
@@ -98,7 +98,7 @@ pub(super) fn receive(
     Ok(Transfers { choices, results })
 }
 
-/// The garbler's part of the check.
+/// The garbler's side of the check.
 ///
 /// Paper: KNRTT17, PreProcessOTInit
 ///
@@ -133,7 +133,7 @@ pub(super) fn open(
     }
 }
 
-/// The evaluator's part of the check: sends its sums, and records that the garbler must open them.
+/// The evaluator's side of the check: sends its sums, and records that the garbler must open them.
 ///
 /// Paper: KNRTT17, PreProcessOTInit
 ///

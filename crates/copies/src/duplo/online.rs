@@ -25,8 +25,8 @@ use zeroize::Zeroizing;
 use super::assemble::{self, GarblerKeys};
 use super::commit::{Committed, Received};
 use super::common_offset::CommonOffset;
-use super::ends::{Ends, Wired};
-use super::evaluate::{Evaluated, GarbledProgram, PartBuckets};
+use super::endpoints::{Endpoints, Wired};
+use super::evaluate::{Evaluated, FilledBuckets, GarbledProgram};
 use super::inputs;
 use super::oblivious::Transfers;
 use super::outputs;
@@ -56,15 +56,15 @@ pub(super) struct EvaluatorReady {
 }
 
 /// What the garbler connects to a circuit.
-pub(super) struct GarblerParts {
+pub(super) struct GarblerPreparation {
     /// The digest of the circuit.
     pub digest: [u8; 32],
     pub program: Arc<Program>,
     pub origin: Origin,
-    pub ends: Ends,
+    pub endpoints: Endpoints,
 }
 
-impl GarblerParts {
+impl GarblerPreparation {
     /// Runs the function-dependent phase: solders the slots, and extracts what is needed online
     /// from all commitments.
     ///
@@ -77,8 +77,8 @@ impl GarblerParts {
         proof: OwnOpening,
         online: OwnLater,
     ) -> Result<GarblerReady> {
-        let GarblerParts { digest, program, origin, ends } = self;
-        let wired = Wired { program: &program, ends: &ends };
+        let GarblerPreparation { digest, program, origin, endpoints } = self;
+        let wired = Wired { program: &program, endpoints: &endpoints };
         let mut opening = committed.opening(proof);
         assemble::open(channel, &mut opening, wired)?;
         opening.prove(channel)?;
@@ -89,17 +89,17 @@ impl GarblerParts {
 }
 
 /// What the evaluator connects to a circuit.
-pub(super) struct EvaluatorParts {
+pub(super) struct EvaluatorPreparation {
     /// The digest of the circuit.
     pub digest: [u8; 32],
     pub program: Arc<Program>,
     pub origin: Origin,
-    pub ends: Ends,
-    pub buckets: PartBuckets,
+    pub endpoints: Endpoints,
+    pub buckets: FilledBuckets,
     pub transfers: Transfers,
 }
 
-impl EvaluatorParts {
+impl EvaluatorPreparation {
     /// Runs the function-dependent phase.
     ///
     /// # Errors
@@ -111,13 +111,13 @@ impl EvaluatorParts {
         proof: TheirOpening,
         online: TheirLater,
     ) -> Result<EvaluatorReady> {
-        let EvaluatorParts { digest, program, origin, ends, buckets, transfers } = self;
-        let wired = Wired { program: &program, ends: &ends };
+        let EvaluatorPreparation { digest, program, origin, endpoints, buckets, transfers } = self;
+        let wired = Wired { program: &program, endpoints: &endpoints };
         let mut claims = received.claims(proof);
         let solderings = assemble::claim(channel, &mut claims, wired)?;
         claims.check(channel)?;
         let received = assemble::online(wired, received);
-        let PartBuckets { authenticators, slots } = buckets;
+        let FilledBuckets { authenticators, slots } = buckets;
         let garbled = GarbledProgram { slots, solderings, authenticators };
         Ok(EvaluatorReady { digest, program, origin, garbled, transfers, received, online })
     }

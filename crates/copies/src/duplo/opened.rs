@@ -15,7 +15,7 @@ use symbolon_primitives::Block;
 use symbolon_transport::{Channel, Error, PartyId, Result};
 
 use super::authenticators::Accepted;
-use super::buckets::Places;
+use super::buckets::Drawn;
 use super::check::{self, Draw, Work};
 use super::commit::{Received, receive_blocks, receive_blocks_into};
 use super::keys::{KeyHash, SelfHash};
@@ -47,8 +47,8 @@ impl Opened {
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
-    pub fn receive(channel: &mut Channel, program: &Program, places: &Places) -> Result<Opened> {
-        let kinds = program.graph.kinds.iter().zip(&places.kinds);
+    pub fn receive(channel: &mut Channel, program: &Program, drawn: &Drawn) -> Result<Opened> {
+        let kinds = program.graph.kinds.iter().zip(&drawn.kinds);
         let receive = |(kind, draw): (&Kind, &Draw)| {
             let each = 1 + kind.inputs();
             let mut blocks = vec![Block::ZERO; draw.opened.len() * each];
@@ -59,7 +59,7 @@ impl Opened {
             Ok(blocks)
         };
         let components = kinds.map(receive).collect::<Result<_>>()?;
-        let n = places.authenticators.opened.len();
+        let n = drawn.authenticators.opened.len();
         let authenticators = receive_blocks(channel, messages::OPENED_AUTHENTICATORS, n)?;
         Ok(Opened { components, authenticators, proof: Proof::receive(channel)? })
     }
@@ -68,7 +68,7 @@ impl Opened {
 /// Everything that the check needs.
 pub(super) struct Check {
     pub program: Arc<Program>,
-    pub places: Arc<Places>,
+    pub drawn: Arc<Drawn>,
     pub received: Arc<Received>,
     pub sent: Arc<Sent>,
     /// Already has the earlier claims: the sums of transfers and of masks.
@@ -115,19 +115,19 @@ impl Check {
     /// # Errors
     /// `PeerMisbehaved` when a check fails.
     fn run(self) -> Result<()> {
-        let Check { program, places, received, sent, opening, opened, threads, peer } = self;
+        let Check { program, drawn, received, sent, opening, opened, threads, peer } = self;
         let mut claims = received.claims(opening);
         let work = Work { session: &sent.session, threads, peer };
         for (number, kind) in program.graph.kinds.iter().enumerate() {
-            let what = (kind, &places.layout.kinds[number], &sent.digests[number][..]);
-            let drawn = (&places.kinds[number], &opened.components[number][..]);
-            check::check_components(&mut claims, work, what, drawn)?;
+            let what = (kind, &drawn.layout.kinds[number], &sent.digests[number][..]);
+            let object = (&drawn.kinds[number], &opened.components[number][..]);
+            check::check_components(&mut claims, work, what, object)?;
         }
         let own = SelfHash::new(&sent.session);
-        let objects = (&places.layout.authenticators, places.layout.bundle);
+        let objects = (&drawn.layout.authenticators, drawn.layout.bundle);
         let what = (objects, &sent.accepted[..]);
-        let drawn = (&places.authenticators, &opened.authenticators[..]);
-        check::check_authenticators(&mut claims, peer, (&own, &sent.hash), what, drawn)?;
+        let object = (&drawn.authenticators, &opened.authenticators[..]);
+        check::check_authenticators(&mut claims, peer, (&own, &sent.hash), what, object)?;
         claims.check_against(&opened.proof)
     }
 }

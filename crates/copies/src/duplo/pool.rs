@@ -27,8 +27,8 @@
 //!   of its outputs, and all copies.
 //!
 //! # Openings
-//! Every opening has a start of its own. The start of an opening for a part of the pool is a hash
-//! of the pool's start and the part's position. Parts do not overlap, so no two starts are the
+//! Every opening has a start of its own. The start of an opening for a range of the pool is a hash
+//! of the pool's start and the range's position. Ranges do not overlap, so no two starts are the
 //! same.
 
 use std::io::{self, Read, Write};
@@ -49,16 +49,16 @@ use zeroize::Zeroizing;
 use super::authenticators::Authenticators;
 use super::buckets::{GarbledCopy, Place, View};
 use super::commit::{Committed, Id, List, Received};
-use super::ends::Ends;
-use super::evaluate::PartBuckets;
+use super::endpoints::Endpoints;
+use super::evaluate::FilledBuckets;
 use super::garble::HalfGates;
 use super::layout::COMMON_OFFSET;
 use super::oblivious::Transfers;
-use super::online::{EvaluatorParts, GarblerParts};
+use super::online::{EvaluatorPreparation, GarblerPreparation};
 use super::options;
 use super::params::{BucketSizes, Games};
 use super::program::{Carrier, GARBLER, Origin, Program, Task};
-use super::shelf::{Filed, Shelf, Slots, output_wires, slot_bytes};
+use super::shelf::{InFile, Shelf, Slots, output_wires, slot_bytes};
 use super::solder::Target;
 use super::state::{commitments, peer};
 use super::stock::{self, MASKS, TRANSFERS, WIRES};
@@ -157,10 +157,11 @@ pub(super) fn sections_at(
 /// Returns what `runs` runs of a circuit take. Unless components are named, those that cost least
 /// when all runs are made together are chosen.
 pub(super) fn demand(circuit: &Compiled, terms: RunTerms<'_>, runs: u64) -> Result<Components> {
-    let parts = usize::try_from(runs).ok().filter(|runs| (1..=1 << 32).contains(runs));
+    let preparations = usize::try_from(runs).ok().filter(|runs| (1..=1 << 32).contains(runs));
     let task = Task {
         executions: terms.executions,
-        parts: parts.ok_or_else(|| Error::invalid_input("too many executions at a time"))?,
+        preparations: preparations
+            .ok_or_else(|| Error::invalid_input("too many executions at a time"))?,
         games: Games::new(terms.rho.bits()),
         components: options::components(terms.options),
         linked: &[],
@@ -230,26 +231,26 @@ impl<'a> Filling<'a> {
         list: &L,
         evaluator: Option<(&Authenticators, &Transfers)>,
     ) -> Result<()> {
-        let (program, ends) = (view.program, Ends::of(view));
+        let (program, endpoints) = (view.program, Endpoints::of(view));
         for wire in 0..program.unbound() {
             let authenticators = evaluator.map(|(all, _)| all);
             let own = authenticators.map_or(0, |all| store::authenticators_bytes(all.bucket));
             self.put(1 + WIRES, 2 * list.bytes() + own, |to| {
                 let own = authenticators.map(|all| (all, wire));
-                write_wire(to, list, ends.heads[wire], own)
+                write_wire(to, list, endpoints.heads[wire], own)
             })?;
         }
         for (transfer, &wire) in program.inputs[1].iter().enumerate() {
             self.put(1 + TRANSFERS, 2 * list.bytes() + 17, |to| {
-                list.write(ends.transfers[transfer], to)?;
-                list.write(ends.head(wire).key, to)?;
+                list.write(endpoints.transfers[transfer], to)?;
+                list.write(endpoints.head(wire).key, to)?;
                 let Some((_, all)) = evaluator else { return Ok(()) };
                 to.bytes(&[all.choices.get(transfer).into()])?;
                 to.list(&all.results[transfer..][..1])
             })?;
         }
         for mask in 0..program.to_evaluator.len() {
-            self.put(1 + MASKS, list.bytes(), |to| list.write(ends.masks + mask as Id, to))?;
+            self.put(1 + MASKS, list.bytes(), |to| list.write(endpoints.masks + mask as Id, to))?;
         }
         Ok(())
     }
@@ -396,7 +397,7 @@ impl ComponentPlan for Plan {
         &self.takes
     }
 
-    /// Prepares the program from a part of the pool.
+    /// Prepares the program from a range of the pool.
     ///
     /// Check: `duplo`: pools of components | as above when the pool is filled: coin and buckets are
     /// a window's, and the games of all windows share 2^-ρ; `commitment opening` when a program is
@@ -416,22 +417,23 @@ impl ComponentPlan for Plan {
         let (digest, program) = (self.digest, self.program.clone());
         let channel = peer(net)?;
         Ok(match opened {
-            Opened::Garbler { origin, ends, committed, start } => {
-                let parts = GarblerParts { digest, program, origin, ends };
+            Opened::Garbler { origin, endpoints, committed, start } => {
+                let preparation = GarblerPreparation { digest, program, origin, endpoints };
                 let [proof, online] = [0, 1].map(|use_of| start.numbered(&number(range, use_of)));
-                Box::new(parts.connect(channel, &committed, proof.opening(), online)?)
+                Box::new(preparation.connect(channel, &committed, proof.opening(), online)?)
             }
-            Opened::Evaluator { origin, ends, received, start, own } => {
+            Opened::Evaluator { origin, endpoints, received, start, own } => {
                 let (buckets, transfers) = *own;
-                let parts = EvaluatorParts { digest, program, origin, ends, buckets, transfers };
+                let preparation =
+                    EvaluatorPreparation { digest, program, origin, endpoints, buckets, transfers };
                 let [proof, online] = [0, 1].map(|use_of| start.numbered(&number(range, use_of)));
-                Box::new(parts.connect(channel, &received, proof.opening(), online)?)
+                Box::new(preparation.connect(channel, &received, proof.opening(), online)?)
             }
         })
     }
 }
 
-/// Returns the number of an opening for a part of a pool. `use_of` tells the part's two openings
+/// Returns the number of an opening for a range of a pool. `use_of` tells the range's two openings
 /// apart.
 fn number(range: &[Range<u64>], use_of: u8) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo openings of a pool");
@@ -442,20 +444,20 @@ fn number(range: &[Range<u64>], use_of: u8) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// A part of a pool, as read by a party.
+/// A range of a pool, as read by a party.
 enum Opened {
     Garbler {
         origin: Origin,
-        ends: Ends,
+        endpoints: Endpoints,
         committed: Committed,
         start: OwnLater,
     },
     Evaluator {
         origin: Origin,
-        ends: Ends,
+        endpoints: Endpoints,
         received: Received,
         start: TheirLater,
-        own: Box<(PartBuckets, Transfers)>,
+        own: Box<(FilledBuckets, Transfers)>,
     },
 }
 
@@ -488,8 +490,8 @@ impl Opened {
             let mut committed = Committed::none(&params);
             committed.read(&mut head)?;
             let start = OwnLater::from_bytes(head.array()?);
-            let ends = sections.read(&plan.program, &mut committed, None)?;
-            return Ok(Opened::Garbler { origin, ends, committed, start });
+            let endpoints = sections.read(&plan.program, &mut committed, None)?;
+            return Ok(Opened::Garbler { origin, endpoints, committed, start });
         }
         let mut received = Received::none(&params);
         received.read(&mut head)?;
@@ -503,12 +505,12 @@ impl Opened {
             authenticators: Authenticators::of_some(session, buckets.authenticators, carriers),
             transfers: Transfers { choices, results: Zeroizing::new(Vec::with_capacity(n)) },
         };
-        let ends = sections.read(&plan.program, &mut received, Some(&mut own))?;
+        let endpoints = sections.read(&plan.program, &mut received, Some(&mut own))?;
         let OwnOfEvaluator { mut authenticators, transfers } = own;
         let slots = sections.slots(plan, &buckets, (&mut authenticators, source.waits()))?;
-        let buckets = PartBuckets { authenticators, slots };
+        let buckets = FilledBuckets { authenticators, slots };
         let own = Box::new((buckets, transfers));
-        Ok(Opened::Evaluator { origin, ends, received, start, own })
+        Ok(Opened::Evaluator { origin, endpoints, received, start, own })
     }
 }
 
@@ -521,7 +523,7 @@ struct OwnOfEvaluator {
 /// Readers of a program's part of each section.
 struct Sections {
     /// One for each count; `None` for kinds that the program does not have.
-    parts: Vec<Option<Box<dyn Read + Send>>>,
+    readers: Vec<Option<Box<dyn Read + Send>>>,
     /// For each kind of the program, its index among the counts.
     kinds: Vec<usize>,
     /// The evaluator's authenticators and copies, one reader for each kind of the pool.
@@ -550,9 +552,9 @@ impl Sections {
             let end = end.checked_mul(bytes as u64).ok_or_else(beyond)?;
             source.open(section, start * bytes as u64..end)
         };
-        let mut parts = Vec::with_capacity(records.len());
+        let mut readers = Vec::with_capacity(records.len());
         for (counter, record) in records.into_iter().enumerate() {
-            parts.push(record.map(|bytes| open(1 + counter, counter, bytes)).transpose()?);
+            readers.push(record.map(|bytes| open(1 + counter, counter, bytes)).transpose()?);
         }
         let kinds: Vec<usize> = plan.kinds.iter().map(|(_, place)| MASKS + 1 + place).collect();
         let (mut own, mut own_of, mut places) = (Vec::new(), Vec::new(), Vec::new());
@@ -568,7 +570,7 @@ impl Sections {
                 places.push(*place);
             }
         }
-        Ok(Sections { parts, kinds, own, own_of })
+        Ok(Sections { readers, kinds, own, own_of })
     }
 
     /// Returns the evaluator's slots. If they are large and the source waits for this program, they
@@ -581,8 +583,8 @@ impl Sections {
     ) -> Result<Slots> {
         let graph = &plan.program.graph;
         let mut shelf = Shelf::new(graph, buckets)?;
-        if shelf.is_filed() && waits {
-            return Ok(Slots::Filed(Filed::new(self.own, self.own_of, buckets.clone())));
+        if shelf.is_in_file() && waits {
+            return Ok(Slots::InFile(InFile::new(self.own, self.own_of, buckets.clone())));
         }
         for slot in &graph.slots {
             let from = &mut Reader(&mut *self.own[self.own_of[slot.kind]]);
@@ -592,8 +594,8 @@ impl Sections {
     }
 
     fn of(&mut self, counter: usize) -> Result<Reader<'_>> {
-        let part = self.parts.get_mut(counter).and_then(Option::as_mut);
-        Ok(Reader(&mut **part.ok_or_else(|| Error::internal("a kind that is not there"))?))
+        let reader = self.readers.get_mut(counter).and_then(Option::as_mut);
+        Ok(Reader(&mut **reader.ok_or_else(|| Error::internal("a kind that is not there"))?))
     }
 
     /// Reads everything that a program takes, in the order of its wires. Appends the commitments to
@@ -603,18 +605,18 @@ impl Sections {
         program: &Program,
         list: &mut L,
         mut own: Option<&mut OwnOfEvaluator>,
-    ) -> Result<Ends> {
-        let (graph, mut ends) = (&program.graph, Ends::default());
+    ) -> Result<Endpoints> {
+        let (graph, mut endpoints) = (&program.graph, Endpoints::default());
         for (wire, &carrier) in program.carriers[..graph.inputs].iter().enumerate() {
             match carrier {
                 Carrier::Authenticated(_) => {
                     let all = own.as_mut().map(|own| (&mut own.authenticators, wire));
-                    ends.heads.push(read_wire(&mut self.of(WIRES)?, list, all)?);
+                    endpoints.heads.push(read_wire(&mut self.of(WIRES)?, list, all)?);
                 }
                 Carrier::OwnInput(input) => {
                     let from = &mut self.of(TRANSFERS)?;
-                    ends.transfers.push(list.read(from)?);
-                    ends.heads.push(Target { key: list.read(from)?, offset: COMMON_OFFSET });
+                    endpoints.transfers.push(list.read(from)?);
+                    endpoints.heads.push(Target { key: list.read(from)?, offset: COMMON_OFFSET });
                     if let Some(own) = &mut own {
                         read_transfer(from, input as usize, &mut own.transfers)?;
                     }
@@ -623,28 +625,29 @@ impl Sections {
         }
         for slot in &graph.slots {
             let kind = &graph.kinds[slot.kind];
-            if [slot.first_sum, slot.first_output as usize] != [ends.inputs.len(), ends.heads.len()]
+            if [slot.first_sum, slot.first_output as usize]
+                != [endpoints.inputs.len(), endpoints.heads.len()]
             {
                 return Err(Error::internal("a component's wires do not follow those before"));
             }
             let from = &mut self.of(self.kinds[slot.kind])?;
             let offset = list.read(from)?;
             for _ in 0..kind.inputs() {
-                ends.inputs.push(Target { key: list.read(from)?, offset });
+                endpoints.inputs.push(Target { key: list.read(from)?, offset });
             }
             for _ in 0..kind.outputs() {
-                ends.heads.push(read_wire(from, list, None)?);
+                endpoints.heads.push(read_wire(from, list, None)?);
             }
         }
         for wire in graph.wires..program.wires() {
             let all = own.as_mut().map(|own| (&mut own.authenticators, wire));
-            ends.heads.push(read_wire(&mut self.of(WIRES)?, list, all)?);
+            endpoints.heads.push(read_wire(&mut self.of(WIRES)?, list, all)?);
         }
-        ends.masks = list.next();
+        endpoints.masks = list.next();
         for _ in 0..program.to_evaluator.len() {
             list.read(&mut self.of(MASKS)?)?;
         }
-        Ok(ends)
+        Ok(endpoints)
     }
 }
 

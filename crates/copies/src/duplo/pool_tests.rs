@@ -72,7 +72,7 @@ fn state(point: &'static str, index: usize, place: usize) -> FnAdversary {
 pub(super) fn components(scene: &Scene, runs: u64) -> Components {
     let task = Task {
         executions: scene.executions,
-        parts: runs as usize,
+        preparations: runs as usize,
         games: scene.games(),
         components: &scene.components,
         linked: &[],
@@ -237,13 +237,13 @@ fn a_large_program_is_made_in_windows() {
             let scene = Scene { most: Some(most), ..Scene::new(small, executions, 7) };
             let task = Task {
                 executions,
-                parts: 1,
+                preparations: 1,
                 games: scene.games(),
                 components: &scene.components,
                 linked: &[],
             };
             let program = Program::new(&scene.circuit, task).unwrap();
-            let windows = Windows::of_parts(&program, scene.games()).unwrap();
+            let windows = Windows::of_program(&program, scene.games()).unwrap();
             assert!(windows.as_pool(&program, &scene.components).unwrap().is_some());
             for (party, ended) in (0..).zip(scene.run(NOBODY)) {
                 assert_eq!(ended.unwrap(), scene.expected(party.into()), "party {party}");

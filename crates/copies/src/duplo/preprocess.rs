@@ -8,20 +8,20 @@
 //!                          coin: opened objects, buckets, subsets of the other checks
 //!                                                       ◀──  sums of transfers
 //! openings of objects, sums of masks                    ──▶  a thread checks everything
-//! for each part: solderings of authenticators,
+//! for each preparation: solderings of authenticators,
 //! tables and solderings of components                   ──▶  checks everything
 //! ```
 //!
-//! All parts of a program share the cut-and-choose. Then the parts follow one after another, each
-//! with a proof of its own, so that the evaluator can store a part and forget it before the next
-//! one arrives.
+//! All preparations of a program share the cut-and-choose. Then the preparations follow one after
+//! another, each with a proof of its own, so that the evaluator can store a preparation and forget
+//! it before the next one arrives.
 //!
-//! A part may even run online before the next one is filled, as the batches of a long run do.
-//! While a part is filled and connected, the evaluator sends nothing, and the garbler's messages
-//! do not depend on what ran before; so both parties' views are those of stored parts in another
-//! order. A garbler that cheats has learnt from earlier parts what it would learn from any earlier
-//! evaluation; the commitments, digests and accepted keys, against which everything is checked,
-//! are older than the coin.
+//! A preparation may even run online before the next one is filled, as the batches of a long run
+//! do. While a preparation is filled and connected, the evaluator sends nothing, and the garbler's
+//! messages do not depend on what ran before; so both parties' views are those of stored
+//! preparations in another order. A garbler that cheats has learnt from earlier preparations what
+//! it would learn from any earlier evaluation; the commitments, digests and accepted keys, against
+//! which everything is checked, are older than the coin.
 
 use std::sync::Arc;
 
@@ -32,10 +32,10 @@ use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
 use super::authenticators;
-use super::buckets::{self, Places, View};
+use super::buckets::{self, Drawn, View};
 use super::check::{self, Draw};
 use super::commit::{Committed, Received};
-use super::evaluate::PartBuckets;
+use super::evaluate::FilledBuckets;
 use super::garble;
 use super::indicators;
 use super::keys::KeyHash;
@@ -53,8 +53,8 @@ pub(super) struct Window<'a> {
     /// The digest of the circuit.
     pub digest: [u8; 32],
     pub program: &'a Arc<Program>,
-    /// How many parts of the program it is for.
-    pub parts: usize,
+    /// How many preparations of the program it is for.
+    pub preparations: usize,
     pub params: Params,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct GarblerCopies {
     /// The digest of the circuit.
     pub digest: [u8; 32],
     pub program: Arc<Program>,
-    pub places: Places,
+    pub drawn: Drawn,
     pub committed: Committed,
     session: [u8; 32],
     threads: usize,
@@ -75,7 +75,7 @@ pub(super) struct EvaluatorCopies {
     /// The digest of the circuit.
     pub digest: [u8; 32],
     pub program: Arc<Program>,
-    pub places: Arc<Places>,
+    pub drawn: Arc<Drawn>,
     pub received: Arc<Received>,
     pub transfers: Transfers,
     sent: Arc<Sent>,
@@ -84,7 +84,7 @@ pub(super) struct EvaluatorCopies {
     opened: Verdict,
 }
 
-/// The sizes and numbers of everything that all parts of a program take.
+/// The sizes and numbers of everything that all preparations of a program take.
 struct Run {
     params: Params,
     layout: Layout,
@@ -98,20 +98,21 @@ struct Run {
 
 impl Run {
     fn new<R: Role>(engine: &mut Duplo<R>, window: Window<'_>) -> Result<Run> {
-        let Window { program, parts, params, .. } = window;
+        let Window { program, preparations, params, .. } = window;
         let checks = engine.games.rho as usize;
-        let layout = Layout::new((program, parts), &params, engine.games.rho, engine.objects);
+        let layout =
+            Layout::new((program, preparations), &params, engine.games.rho, engine.objects);
         if u32::try_from(layout.total).is_err() {
             return Err(Error::invalid_input("too many wires of too many components at a time"));
         }
         engine.objects += layout.objects;
-        let transfers = program.inputs[1].len() * parts;
-        let masks = program.to_evaluator.len() * parts;
+        let transfers = program.inputs[1].len() * preparations;
+        let masks = program.to_evaluator.len() * preparations;
         Ok(Run { params, layout, transfers, masks, checks })
     }
 
     /// Draws the opened objects and the buckets of the others.
-    fn draw(self, program: &Program, coin: &mut Prg) -> Result<Places> {
+    fn draw(self, program: &Program, coin: &mut Prg) -> Result<Drawn> {
         let kinds = self.params.kinds.iter().map(|sizes| Draw::new(sizes, coin));
         let kinds = kinds.collect::<Result<_>>()?;
         let authenticators = Draw::new(&self.params.authenticators, coin)?;
@@ -121,11 +122,11 @@ impl Run {
             counts[slot.kind] - 1
         });
         let bucket_of = bucket_of.collect();
-        Ok(Places { layout: self.layout, kinds, authenticators, bucket_of, counts })
+        Ok(Drawn { layout: self.layout, kinds, authenticators, bucket_of, counts })
     }
 }
 
-/// The garbler's part of the cut-and-choose.
+/// The garbler's side of the cut-and-choose.
 pub(super) fn garbler(
     engine: &mut Duplo<Garbler>,
     channel: &mut Channel,
@@ -152,24 +153,24 @@ pub(super) fn garbler(
     let mut coin = engine.coin(channel)?.into_prg();
     let (of_transfers, of_masks) = (check::next(&mut coin), check::next(&mut coin));
     let (n_transfers, n_masks, checks) = (run.transfers, run.masks, run.checks);
-    let places = run.draw(&program, &mut coin)?;
+    let drawn = run.draw(&program, &mut coin)?;
 
     let mut opening = committed.opening(engine.role.committer.opening());
     oblivious::open(channel, &mut opening, of_transfers, (transfers, n_transfers, checks))?;
     indicators::open(channel, &mut opening, of_masks, (masks, n_masks, checks))?;
     for ((kind, objects), draw) in
-        program.graph.kinds.iter().zip(&places.layout.kinds).zip(&places.kinds)
+        program.graph.kinds.iter().zip(&drawn.layout.kinds).zip(&drawn.kinds)
     {
         check::open_components(channel, &mut opening, (kind, objects), draw)?;
     }
     let what = (&objects, bundle);
-    check::open_authenticators(channel, &mut opening, what, &places.authenticators)?;
+    check::open_authenticators(channel, &mut opening, what, &drawn.authenticators)?;
     opening.prove(channel)?;
     channel.flush()?;
-    let kinds = program.graph.kinds.iter().zip(&places.kinds);
+    let kinds = program.graph.kinds.iter().zip(&drawn.kinds);
     let opened = kinds.map(|(kind, draw)| kind.ands() * draw.opened.len()).sum::<usize>();
     allow_gates(channel, opened as u64);
-    Ok(GarblerCopies { digest, program, places, committed, session, threads, buckets })
+    Ok(GarblerCopies { digest, program, drawn, committed, session, threads, buckets })
 }
 
 impl GarblerCopies {
@@ -181,26 +182,26 @@ impl GarblerCopies {
         pool.head(&self.session, &self.committed, &self.buckets, &start.to_bytes())
     }
 
-    /// Writes the only part, whose buckets are filled, to a pool.
+    /// Writes the only preparation, whose buckets are filled, to a pool.
     ///
     /// # Errors
     /// `Store` when the pool cannot be written.
     pub fn keep(&self, pool: &mut Filling<'_>) -> Result<()> {
-        let GarblerCopies { program, places, committed, .. } = self;
-        let view = View { program, places, part: 0 };
+        let GarblerCopies { program, drawn, committed, .. } = self;
+        let view = View { program, drawn, preparation: 0 };
         pool.unbound(view, committed, None)?;
         let mut slots = 0..program.graph.slots.len();
         slots.try_for_each(|slot| pool.bucket((view, slot), committed))
     }
 
-    /// Fills the buckets of a part.
+    /// Fills the buckets of a preparation.
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
-    pub fn fill(&self, channel: &mut Channel, proof: OwnOpening, part: usize) -> Result<()> {
-        let GarblerCopies { program, places, committed, session, threads, .. } = self;
+    pub fn fill(&self, channel: &mut Channel, proof: OwnOpening, preparation: usize) -> Result<()> {
+        let GarblerCopies { program, drawn, committed, session, threads, .. } = self;
         let mut sending = buckets::Sending::new(session, *threads);
-        let view = View { program, places, part };
+        let view = View { program, drawn, preparation };
         let mut opening = committed.opening(proof);
         buckets::solder_authenticators(channel, &mut opening, view)?;
         for slot in 0..program.graph.slots.len() {
@@ -211,7 +212,7 @@ impl GarblerCopies {
     }
 }
 
-/// The evaluator's part of the cut-and-choose.
+/// The evaluator's side of the cut-and-choose.
 pub(super) fn evaluator(
     engine: &mut Duplo<Evaluator>,
     channel: &mut Channel,
@@ -240,20 +241,20 @@ pub(super) fn evaluator(
     let mut coin = engine.coin(channel)?.into_prg();
     let (of_transfers, of_masks) = (check::next(&mut coin), check::next(&mut coin));
     let (n_transfers, n_masks, checks) = (run.transfers, run.masks, run.checks);
-    let places = run.draw(&program, &mut coin)?;
+    let drawn = run.draw(&program, &mut coin)?;
 
     let mut claims = received.claims(engine.role.receiver.opening());
     let place = (first_transfer, n_transfers, checks);
     oblivious::claim(channel, &mut claims, of_transfers, &transfers, place)?;
     indicators::claim(channel, &mut claims, of_masks, (first_mask, n_masks, checks))?;
     let opening = claims.into_opening();
-    let opened = Opened::receive(channel, &program, &places)?;
+    let opened = Opened::receive(channel, &program, &drawn)?;
     let transfers = transfers.first(n_transfers);
-    let (places, received) = (Arc::new(places), Arc::new(received));
+    let (drawn, received) = (Arc::new(drawn), Arc::new(received));
     let sent = Arc::new(Sent { session, digests, hash, accepted });
     let check = Check {
         program: program.clone(),
-        places: places.clone(),
+        drawn: drawn.clone(),
         received: received.clone(),
         sent: sent.clone(),
         opening,
@@ -262,12 +263,12 @@ pub(super) fn evaluator(
         peer: channel.peer(),
     };
     let opened = check.start()?;
-    Ok(EvaluatorCopies { digest, program, places, received, transfers, sent, buckets, opened })
+    Ok(EvaluatorCopies { digest, program, drawn, received, transfers, sent, buckets, opened })
 }
 
 impl EvaluatorCopies {
-    /// Receives the buckets of a part and checks their proof. Then waits for the check of the
-    /// opened objects: the buckets may not be used before it has passed.
+    /// Receives the buckets of a preparation and checks their proof. Then waits for the check of
+    /// the opened objects: the buckets may not be used before it has passed.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
@@ -275,9 +276,9 @@ impl EvaluatorCopies {
         &mut self,
         channel: &mut Channel,
         proof: TheirOpening,
-        part: usize,
-    ) -> Result<PartBuckets> {
-        let filled = self.receive(channel, proof, part);
+        preparation: usize,
+    ) -> Result<FilledBuckets> {
+        let filled = self.receive(channel, proof, preparation);
         // A garbler that cheated may be gone by now; then its cheat is the error.
         self.opened.passed()?;
         filled
@@ -287,11 +288,11 @@ impl EvaluatorCopies {
         &self,
         channel: &mut Channel,
         proof: TheirOpening,
-        part: usize,
-    ) -> Result<PartBuckets> {
-        let EvaluatorCopies { program, places, received, sent, .. } = self;
+        preparation: usize,
+    ) -> Result<FilledBuckets> {
+        let EvaluatorCopies { program, drawn, received, sent, .. } = self;
         let Sent { session, digests, hash, accepted } = sent.as_ref();
-        let view = View { program, places, part };
+        let view = View { program, drawn, preparation };
         let mut claims = received.claims(proof);
         let what = (session, hash.clone(), &accepted[..]);
         let authenticators = buckets::receive_authenticators(channel, &mut claims, view, what)?;
@@ -304,12 +305,12 @@ impl EvaluatorCopies {
             buckets::receive_slot(channel, &mut claims, what, digests, &mut shelf)?;
         }
         claims.check(channel)?;
-        let authenticators = if shelf.is_filed() {
+        let authenticators = if shelf.is_in_file() {
             authenticators.only(program.unbound_wires())
         } else {
             authenticators
         };
-        Ok(PartBuckets { authenticators, slots: shelf.finish()? })
+        Ok(FilledBuckets { authenticators, slots: shelf.finish()? })
     }
 
     /// Writes the head of a pool, of which this is the first window.
@@ -321,9 +322,9 @@ impl EvaluatorCopies {
         pool.head(&self.sent.session, self.received.as_ref(), &self.buckets, &own)
     }
 
-    /// Receives the buckets of the only part and writes them to a pool as they arrive. Also checks
-    /// their proof and waits for the check of the opened objects, so the buckets may be used once
-    /// this returns.
+    /// Receives the buckets of the only preparation and writes them to a pool as they arrive. Also
+    /// checks their proof and waits for the check of the opened objects, so the buckets may be used
+    /// once this returns.
     ///
     /// # Errors
     /// As [`fill`](EvaluatorCopies::fill); `Store` when the pool cannot be written.
@@ -344,10 +345,10 @@ impl EvaluatorCopies {
         proof: TheirOpening,
         pool: &mut Filling<'_>,
     ) -> Result<()> {
-        let EvaluatorCopies { program, places, sent, transfers, .. } = self;
+        let EvaluatorCopies { program, drawn, sent, transfers, .. } = self;
         let received = self.received.as_ref();
         let Sent { session, digests, hash, accepted } = sent.as_ref();
-        let view = View { program, places, part: 0 };
+        let view = View { program, drawn, preparation: 0 };
         let mut claims = received.claims(proof);
         let what = (session, hash.clone(), &accepted[..]);
         let authenticators = buckets::receive_authenticators(channel, &mut claims, view, what)?;

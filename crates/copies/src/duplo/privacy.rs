@@ -118,16 +118,17 @@ fn prepare<R: Prepares>(
     let mut engine = Duplo::<R>::set_up(net, scene.games())?;
     let channel = &mut net.peers()[0];
     let (executions, games, components) = (1, scene.games(), &scene.components);
-    let task = Task { executions, parts: 1, games, components, linked: &[] };
+    let task = Task { executions, preparations: 1, games, components, linked: &[] };
     let mut all = Vec::new();
     for _ in 0..2 * RUNS {
         let program = Arc::new(Program::new(&scene.circuit, task)?);
-        let params = Windows::of_parts(&program, games)?.largest().clone();
+        let params = Windows::of_program(&program, games)?.largest().clone();
         // The sizes of a program that is made alone are computed again when it is read; those of a
         // pool are saved.
         let kinds = program.graph.kinds.iter().map(Kind::digest).collect();
         let origin = Origin::Pool(kinds, params.buckets());
-        let window = Window { digest: compiled.digest(), program: &program, parts: 1, params };
+        let window =
+            Window { digest: compiled.digest(), program: &program, preparations: 1, params };
         all.push(R::prepare(&mut engine, channel, window, origin)?);
     }
     channel.flush()?;
@@ -313,9 +314,9 @@ fn honest_runs() {
     }
 }
 
-/// GenSub: two of six copies are bad, which stay; the two buckets have a good copy each. A wrong row
-/// is used for one colour of a wire only, the first one for the garbler's input, the other one for
-/// the evaluator's; the evaluator recovers, or not, depending on the values of wires.
+/// GenSub: two of six copies are bad, which stay; the two buckets have a good copy each. A wrong
+/// row is used for one colour of a wire only, the first one for the garbler's input, the other one
+/// for the evaluator's; the evaluator recovers, or not, depending on the values of wires.
 /// Cheat: `duplo`, G | GenSub | a wrong row for one value of a wire, garbage, swapped outputs, in
 /// copies next to a good one | no difference, whether the evaluator recovers or not | 0
 #[test]
@@ -335,7 +336,8 @@ fn bad_copies() {
 
 /// GenInKeyAuth: an authenticator of every preparation refuses the keys of colour 0 on its four
 /// wires. Two good ones in its bucket outvote it.
-/// Cheat: `duplo`, G | GenInKeyAuth | an authenticator that refuses one of the two keys of each wire
+/// Cheat: `duplo`, G | GenInKeyAuth | an authenticator that refuses one of the two keys of each
+/// wire
 /// | no difference | 0
 #[test]
 fn an_authenticator_that_refuses_one_key() {
@@ -366,8 +368,8 @@ fn lies_of_the_garbler() {
 }
 
 /// OutputG: keys that did not come out; one only if a bit of the garbler's opened sums is 1.
-/// Cheat: `duplo`, E | OutputG | keys that did not come out; one only if a bit of what was opened is
-/// 1 | no difference | 1; 1/2
+/// Cheat: `duplo`, E | OutputG | keys that did not come out; one only if a bit of what was opened
+/// is 1 | no difference | 1; 1/2
 #[test]
 fn lies_of_the_evaluator() {
     let stage = Stage::honest();

@@ -51,10 +51,10 @@ pub(super) enum Carrier {
 /// The task for which a program is made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task<'a> {
-    /// How many executions run together, as one part.
+    /// How many executions run together, as one preparation.
     pub executions: usize,
-    /// How many parts are prepared together; each runs by itself.
-    pub parts: usize,
+    /// How many preparations are prepared together; each runs by itself.
+    pub preparations: usize,
     /// The games for which buckets are sized.
     pub games: Games,
     /// Names of the components to select; if there are none, the cost decides.
@@ -70,8 +70,8 @@ pub(super) struct Program {
     pub circuit: Circuit,
     /// How many executions run together.
     pub executions: usize,
-    /// How many such programs, called parts, share a cut-and-choose.
-    pub parts: usize,
+    /// How many such programs, called preparations, share a cut-and-choose.
+    pub preparations: usize,
     /// The components of all executions.
     pub graph: ComponentGraph,
     /// The input wires that the garbler owns, and those that the evaluator owns, in order.
@@ -96,17 +96,18 @@ impl Program {
     /// `InvalidInput` when an input has another owner than the two parties, the program is too
     /// large, or the circuit has no component with a given name.
     pub fn new(circuit: &Circuit, task: Task<'_>) -> Result<Program> {
-        let Task { executions, parts, games, components: named, linked } = task;
+        let Task { executions, preparations, games, components: named, linked } = task;
         let too_many = || Error::invalid_input("too many executions at a time");
-        let all = executions.checked_mul(parts).filter(|&all| all > 0).ok_or_else(too_many)?;
+        let all =
+            executions.checked_mul(preparations).filter(|&all| all > 0).ok_or_else(too_many)?;
         let circuit = lower_lookups(circuit);
         let choice = Choice { executions: all, games, named };
         let graph = choose::choose(&circuit, choice)?;
-        Program::connected(circuit, graph, [executions, parts], linked)
+        Program::connected(circuit, graph, [executions, preparations], linked)
     }
 
-    /// Makes the program of a circuit whose components are all of `known` kinds, for one part of a
-    /// pool.
+    /// Makes the program of a circuit whose components are all of `known` kinds, for a share
+    /// of a pool.
     ///
     /// # Errors
     /// As [`new`](Program::new); also `InvalidInput` when the circuit has other components.
@@ -124,13 +125,13 @@ impl Program {
     fn connected(
         circuit: Circuit,
         graph: ComponentGraph,
-        [executions, parts]: [usize; 2],
+        [executions, preparations]: [usize; 2],
         linked: &[usize],
     ) -> Result<Program> {
         let graph = graph.repeated(executions);
         let mut program = Program {
             executions,
-            parts,
+            preparations,
             graph,
             inputs: [Vec::new(), Vec::new()],
             linked: Vec::new(),
@@ -143,7 +144,7 @@ impl Program {
         program.own_inputs(linked)?;
         program.receive_outputs();
         program.carry();
-        if program.wires().checked_mul(parts).is_none_or(|wires| wires > 1 << 31) {
+        if program.wires().checked_mul(preparations).is_none_or(|wires| wires > 1 << 31) {
             return Err(Error::invalid_input("too many wires between components"));
         }
         Ok(program)
@@ -238,21 +239,22 @@ impl Program {
 
     /// Returns a digest of the components and their connections.
     pub fn fingerprint(&self) -> [u8; 32] {
-        self.fingerprint_of(self.parts)
+        self.fingerprint_of(self.preparations)
     }
 
-    /// Returns the digest that the program has as a single part.
-    pub fn part_fingerprint(&self) -> [u8; 32] {
+    /// Returns the digest that the program has as a single preparation.
+    pub fn single_fingerprint(&self) -> [u8; 32] {
         self.fingerprint_of(1)
     }
 
-    fn fingerprint_of(&self, parts: usize) -> [u8; 32] {
+    fn fingerprint_of(&self, preparations: usize) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo program 3");
         let mut add = |number: usize| {
             hasher.update(&(number as u64).to_le_bytes());
         };
         let graph = &self.graph;
-        [self.executions, parts, self.wires(), graph.kinds.len()].into_iter().for_each(&mut add);
+        let numbers = [self.executions, preparations, self.wires(), graph.kinds.len()];
+        numbers.into_iter().for_each(&mut add);
         for slot in &graph.slots {
             [slot.kind, slot.first_sum, slot.first_output as usize].into_iter().for_each(&mut add);
         }
@@ -310,7 +312,7 @@ fn learns(to: &Receivers, party: PartyId) -> bool {
 
 /// Where a prepared circuit comes from: what is needed to find its program again.
 pub(super) enum Origin {
-    /// A cut-and-choose that is shared by this number of parts.
+    /// A cut-and-choose that is shared by this number of preparations.
     Made(usize),
     /// Components of a pool: the kinds of the program, and their bucket sizes.
     Pool(Vec<[u8; 32]>, BucketSizes),
@@ -335,7 +337,7 @@ mod tests {
             let both = b.and(&first, &last);
             b.output("both", &both, Type::Bool, Receivers::All);
             let games = Games::new(40);
-            let task = Task { executions: 1, parts: 1, games, components: &[], linked: &[] };
+            let task = Task { executions: 1, preparations: 1, games, components: &[], linked: &[] };
             Program::new(&b.finish().unwrap(), task).unwrap()
         };
         let (one, other) = (program(false), program(true));

@@ -35,7 +35,7 @@ use zeroize::Zeroizing;
 use super::buckets::View;
 use super::commit::{Claims, Committed, Id, Opening, receive_blocks, send_blocks};
 use super::evaluate::GarbledProgram;
-use super::held::{Held, HeldKeys};
+use super::kept_outputs::{KeptKeys, KeptOutputs};
 use super::messages;
 use super::online::{Linked, Played};
 use super::options;
@@ -61,7 +61,7 @@ pub(super) trait Continues: Role {
         net: &mut Network,
         task: (Window<'_>, &Plan),
         from: (&[LinkedBit], &InputBits),
-    ) -> Result<(OutputBits, Held<Self::Keys>)>;
+    ) -> Result<(OutputBits, KeptOutputs<Self::Keys>)>;
 }
 
 /// Evaluates a part and returns what this party learns.
@@ -82,27 +82,27 @@ pub(super) fn evaluate<R: Continues>(
     if net.executions != 1 {
         return Err(Error::invalid_input("parts are evaluated once, not in batches"));
     }
-    check_links(circuit, links, &engine.held)?;
+    check_links(circuit, links, &engine.kept)?;
     check_own(circuit, net.me, links, inputs)?;
     let linked: Vec<usize> = links.iter().map(|link| link.input).collect();
     let task = Task {
         executions: 1,
-        parts: 1,
+        preparations: 1,
         games: engine.games,
         components: options::components(&net.options),
         linked: &linked,
     };
     let program = Arc::new(Program::new(circuit, task)?);
-    let bits = linked_bits(circuit, links, &engine.held);
-    let params = Windows::of_parts(&program, engine.games)?.largest().clone();
-    let window = Window { digest: compiled.digest(), program: &program, parts: 1, params };
-    let (outputs, held) = R::part(engine, net, (window, plan), (&bits, inputs))?;
-    engine.held.push(held);
+    let bits = linked_bits(circuit, links, &engine.kept);
+    let params = Windows::of_program(&program, engine.games)?.largest().clone();
+    let window = Window { digest: compiled.digest(), program: &program, preparations: 1, params };
+    let (outputs, kept) = R::part(engine, net, (window, plan), (&bits, inputs))?;
+    engine.kept.push(kept);
     Ok(outputs)
 }
 
 /// Refuses links to inputs or outputs that do not exist, and links between different widths.
-fn check_links(circuit: &Circuit, links: &[Link], held: &[Held<impl Sized>]) -> Result<()> {
+fn check_links(circuit: &Circuit, links: &[Link], kept: &[KeptOutputs<impl Sized>]) -> Result<()> {
     for (place, &Link { input, part, output }) in links.iter().enumerate() {
         let refuse = |reason: &str| Err(Error::invalid_input(format!("link {place}: {reason}")));
         let Some(port) = circuit.inputs().get(input) else {
@@ -111,7 +111,7 @@ fn check_links(circuit: &Circuit, links: &[Link], held: &[Held<impl Sized>]) -> 
         if links[..place].iter().any(|link| link.input == input) {
             return refuse("the input is linked already");
         }
-        let Some(range) = held.get(part).and_then(|held| held.ranges.get(output)) else {
+        let Some(range) = kept.get(part).and_then(|kept| kept.ranges.get(output)) else {
             return refuse("there was no such output");
         };
         if range.len() as u64 != port.ty.width() {
@@ -141,12 +141,16 @@ fn check_own(circuit: &Circuit, me: PartyId, links: &[Link], inputs: &InputBits)
 }
 
 /// Returns all linked bits, in the order of the wires to which they go.
-fn linked_bits(circuit: &Circuit, links: &[Link], held: &[Held<impl Sized>]) -> Vec<LinkedBit> {
+fn linked_bits(
+    circuit: &Circuit,
+    links: &[Link],
+    kept: &[KeptOutputs<impl Sized>],
+) -> Vec<LinkedBit> {
     let mut bits = Vec::new();
     let mut wire = 0;
     for (place, input) in circuit.inputs().iter().enumerate() {
         if let Some(link) = links.iter().find(|link| link.input == place) {
-            let range = held[link.part].ranges[link.output].clone();
+            let range = kept[link.part].ranges[link.output].clone();
             let each = (wire..).zip(range);
             bits.extend(each.map(|(wire, bit)| LinkedBit { wire, part: link.part, bit }));
         }
@@ -184,7 +188,7 @@ impl Continues for Garbler {
         net: &mut Network,
         (window, _): (Window<'_>, &Plan),
         (bits, inputs): (&[LinkedBit], &InputBits),
-    ) -> Result<(OutputBits, Held<Committed>)> {
+    ) -> Result<(OutputBits, KeptOutputs<Committed>)> {
         let threads = net.garbling_threads();
         let channel = peer(net)?;
         let copies = preprocess::garbler(engine, channel, threads, window)?;
@@ -192,18 +196,18 @@ impl Continues for Garbler {
         copies.fill(channel, committer.opening(), 0)?;
         let (proof, online) = (committer.opening(), committer.later());
         let ready = copies.connect(channel, proof, 0, online)?;
-        let view = View { program: &copies.program, places: &copies.places, part: 0 };
+        let view = View { program: &copies.program, drawn: &copies.drawn, preparation: 0 };
         let kept = copies.committed.sums(&kept_sums(view));
         let (targets, outputs) = kept.split(2 * bits.len());
-        let held = Held::new(view.program, outputs);
+        let kept = KeptOutputs::new(view.program, outputs);
 
-        let sources = bits.iter().map(|bit| (&engine.held[bit.part].keys, bit.bit));
+        let sources = bits.iter().map(|bit| (&engine.kept[bit.part].keys, bit.bit));
         let sources: Vec<_> = sources.collect();
         let joined = targets.behind(&sources);
         let proof = engine.role.committer.opening();
         let mut opening: Opening<'_> = joined.opening(proof);
         let solderings = places(bits.len()).zip(bits).map(|((source, target), bit)| {
-            let constant = engine.held[bit.part].constants[bit.bit];
+            let constant = engine.kept[bit.part].constants[bit.bit];
             solder::solder(&mut opening, [source].into_iter(), target, constant)
         });
         let mut solderings: Vec<Block> = solderings.collect();
@@ -212,7 +216,7 @@ impl Continues for Garbler {
         send_blocks(channel, messages::LINKS, &solderings)?;
         opening.prove(channel)?;
         let outputs = ready.play(net, inputs)?;
-        Ok((outputs, held))
+        Ok((outputs, kept))
     }
 }
 
@@ -222,7 +226,7 @@ impl Continues for Evaluator {
         net: &mut Network,
         (window, plan): (Window<'_>, &Plan),
         (bits, inputs): (&[LinkedBit], &InputBits),
-    ) -> Result<(OutputBits, Held<HeldKeys>)> {
+    ) -> Result<(OutputBits, KeptOutputs<KeptKeys>)> {
         let threads = net.garbling_threads();
         let channel = peer(net)?;
         let mut copies = preprocess::evaluator(engine, channel, threads, window)?;
@@ -230,18 +234,18 @@ impl Continues for Evaluator {
         let buckets = copies.fill(channel, receiver.opening(), 0)?;
         let (proof, online) = (receiver.opening(), receiver.later());
         let ready = copies.connect(channel, proof, (0, buckets), online)?;
-        let view = View { program: &copies.program, places: &copies.places, part: 0 };
+        let view = View { program: &copies.program, drawn: &copies.drawn, preparation: 0 };
         let kept = copies.received.sums(&kept_sums(view));
         let (targets, sums) = kept.split(2 * bits.len());
 
-        let sources = bits.iter().map(|bit| (&engine.held[bit.part].keys.sums, bit.bit));
+        let sources = bits.iter().map(|bit| (&engine.kept[bit.part].keys.sums, bit.bit));
         let sources: Vec<_> = sources.collect();
         let joined = targets.behind(&sources);
         let proof = engine.role.receiver.opening();
         let mut claims: Claims<'_> = joined.claims(proof);
         let solderings = receive_blocks(channel, messages::LINKS, bits.len())?;
         for (((source, target), bit), &soldering) in places(bits.len()).zip(bits).zip(&solderings) {
-            let constant = engine.held[bit.part].constants[bit.bit];
+            let constant = engine.kept[bit.part].constants[bit.bit];
             solder::claim(&mut claims, [source].into_iter(), target, constant, soldering);
         }
         claims.check(channel)?;
@@ -251,20 +255,20 @@ impl Continues for Evaluator {
         let played = ready.play(net, plan, inputs, linked)?;
         let Played { outputs, evaluated, recovered } = played;
         engine.role.recovered = evaluated.common_offset;
-        let held = program.graph.outputs.iter().map(|(terms, _)| {
+        let kept = program.graph.outputs.iter().map(|(terms, _)| {
             terms.iter().fold([Block::ZERO; 2], |[sum, differences], &wire| {
                 let key = evaluated.wires[wire as usize];
                 let difference = evaluated.differences[wire as usize].select(key.lsb());
                 [sum ^ key, differences ^ difference]
             })
         });
-        let keys = HeldKeys { sums, bits: Zeroizing::new(held.collect()), right: recovered };
-        Ok((outputs, Held::new(program, keys)))
+        let keys = KeptKeys { sums, bits: Zeroizing::new(kept.collect()), right: recovered };
+        Ok((outputs, KeptOutputs::new(program, keys)))
     }
 }
 
-impl<K> Held<K> {
-    fn new(program: &Program, keys: K) -> Held<K> {
+impl<K> KeptOutputs<K> {
+    fn new(program: &Program, keys: K) -> KeptOutputs<K> {
         let mut first = 0;
         let ranges = program.circuit.outputs().iter().map(|output| {
             let start = first;
@@ -273,7 +277,7 @@ impl<K> Held<K> {
         });
         let ranges = ranges.collect();
         let constants = program.graph.outputs.iter().map(|(_, constant)| constant).collect();
-        Held { ranges, constants, keys }
+        KeptOutputs { ranges, constants, keys }
     }
 }
 
@@ -291,14 +295,14 @@ impl Duplo<Evaluator> {
         let authenticators = &garbled.authenticators;
         let common = self.role.recovered.value();
         let one = |(bit, &soldering): (&LinkedBit, &Block)| {
-            let held = &self.held[bit.part].keys;
+            let kept = &self.kept[bit.part].keys;
             let wire = bit.wire as usize;
             let difference = authenticators.difference(wire);
-            let [sum, differences] = held.bits[bit.bit];
+            let [sum, differences] = kept.bits[bit.bit];
             let key = sum ^ differences ^ soldering ^ difference.select(sum.lsb());
             let value = authenticators.value(wire, key, common);
             // Does not branch on whether anything was recovered.
-            let turned = held.right.known & (value ^ held.right.outputs[bit.bit]);
+            let turned = kept.right.known & (value ^ kept.right.outputs[bit.bit]);
             (bit.wire, key ^ (difference ^ common).select(turned))
         };
         // Full capacity from the start: what a growing vector leaves behind would not be wiped.

@@ -66,12 +66,12 @@ impl Drop for Room {
 
 /// The slots of a program.
 pub(super) enum Slots {
-    Held(Held),
-    Filed(Filed),
+    InMemory(InMemory),
+    InFile(InFile),
 }
 
 /// Slots in memory. Their authenticators are stored with those of all wires.
-pub(super) struct Held {
+pub(super) struct InMemory {
     /// The copies in each slot.
     copies: Vec<Vec<GarbledCopy>>,
     /// The tables of all copies.
@@ -80,7 +80,7 @@ pub(super) struct Held {
 }
 
 /// Slots in one file, or in several; in each file the slots of a kind are in order.
-pub(super) struct Filed {
+pub(super) struct InFile {
     files: Vec<Box<dyn Read + Send>>,
     /// For each kind, which of the files has its slots.
     of_kind: Vec<usize>,
@@ -90,13 +90,13 @@ pub(super) struct Filed {
     tables: HugeBuf<HalfGates>,
 }
 
-impl Filed {
+impl InFile {
     pub fn new(
         files: Vec<Box<dyn Read + Send>>,
         of_kind: Vec<usize>,
         buckets: BucketSizes,
-    ) -> Filed {
-        Filed { files, of_kind, buckets, copies: Vec::new(), tables: HugeBuf::public(0) }
+    ) -> InFile {
+        InFile { files, of_kind, buckets, copies: Vec::new(), tables: HugeBuf::public(0) }
     }
 
     fn of(&mut self, kind: usize) -> Reader<'_> {
@@ -132,9 +132,9 @@ fn all_bytes(graph: &ComponentGraph, buckets: &BucketSizes) -> u64 {
 /// Slots that are being filled, in order.
 pub(super) enum Shelf {
     /// In memory; the next table goes to this place.
-    Held(Held, usize),
+    InMemory(InMemory, usize),
     /// In a file, with scratch space for a table.
-    Filed(Scratch, BucketSizes, HugeBuf<HalfGates>),
+    InFile(Scratch, BucketSizes, HugeBuf<HalfGates>),
 }
 
 impl Shelf {
@@ -144,18 +144,18 @@ impl Shelf {
     /// `Store` when there is no room for a file.
     pub fn new(graph: &ComponentGraph, buckets: &BucketSizes) -> Result<Shelf> {
         let Some(room) = MEMORY.take(all_bytes(graph, buckets), IN_MEMORY) else {
-            let scratch = filed(FILE.sections(1))?;
-            return Ok(Shelf::Filed(scratch, buckets.clone(), HugeBuf::public(0)));
+            let scratch = file_result(FILE.sections(1))?;
+            return Ok(Shelf::InFile(scratch, buckets.clone(), HugeBuf::public(0)));
         };
         let gates = |slot: &Slot| graph.kinds[slot.kind].ands() * buckets.kinds[slot.kind];
         let tables = HugeBuf::public(graph.slots.iter().map(gates).sum());
         let copies = Vec::with_capacity(graph.slots.len());
-        Ok(Shelf::Held(Held { copies, tables, _room: room }, 0))
+        Ok(Shelf::InMemory(InMemory { copies, tables, _room: room }, 0))
     }
 
     /// Whether the slots go to a file, together with the authenticators of their outputs.
-    pub fn is_filed(&self) -> bool {
-        matches!(self, Shelf::Filed(..))
+    pub fn is_in_file(&self) -> bool {
+        matches!(self, Shelf::InFile(..))
     }
 
     /// Begins a slot. `authenticators` has those of its outputs.
@@ -164,9 +164,9 @@ impl Shelf {
     /// `Store` when the file fails.
     pub fn begin(&mut self, authenticators: &Authenticators, outputs: Range<usize>) -> Result<()> {
         match self {
-            Shelf::Held(held, _) => held.copies.push(Vec::new()),
-            Shelf::Filed(scratch, ..) => {
-                let mut to = InFile(scratch);
+            Shelf::InMemory(in_memory, _) => in_memory.copies.push(Vec::new()),
+            Shelf::InFile(scratch, ..) => {
+                let mut to = ToFile(scratch);
                 for wire in outputs {
                     store::write_authenticators(&mut Writer(&mut to), authenticators, wire)?;
                 }
@@ -189,15 +189,15 @@ impl Shelf {
         let kind = &graph.kinds[slot.kind];
         let copies = buckets.kinds[slot.kind];
         match self {
-            Shelf::Filed(scratch, ..) => {
+            Shelf::InFile(scratch, ..) => {
                 let bytes = slot_bytes(kind, slot.kind, buckets);
-                copy_bytes(from, bytes, |piece| filed(scratch.write(0, piece)))
+                copy_bytes(from, bytes, |piece| file_result(scratch.write(0, piece)))
             }
-            Shelf::Held(held, _) => {
+            Shelf::InMemory(in_memory, _) => {
                 for wire in output_wires(graph, slot) {
                     store::read_authenticators(from, wire, authenticators)?;
                 }
-                held.copies.push(Vec::with_capacity(copies));
+                in_memory.copies.push(Vec::with_capacity(copies));
                 for number in 0..copies {
                     let (room, table) = self.table(kind.ands());
                     let copy = store::read_copy(from, kind, number == 0, (room, table))?;
@@ -214,11 +214,11 @@ impl Shelf {
     /// `Store` when the file fails.
     pub fn finish(self) -> Result<Slots> {
         Ok(match self {
-            Shelf::Held(held, _) => Slots::Held(held),
-            Shelf::Filed(scratch, buckets, _) => {
-                let files = filed(scratch.finish())?.into_iter();
+            Shelf::InMemory(in_memory, _) => Slots::InMemory(in_memory),
+            Shelf::InFile(scratch, buckets, _) => {
+                let files = file_result(scratch.finish())?.into_iter();
                 let files = files.map(|file| Box::new(file) as Box<dyn Read + Send>).collect();
-                Slots::Filed(Filed::new(files, vec![0; buckets.kinds.len()], buckets))
+                Slots::InFile(InFile::new(files, vec![0; buckets.kinds.len()], buckets))
             }
         })
     }
@@ -227,12 +227,12 @@ impl Shelf {
 impl Place for Shelf {
     fn table(&mut self, gates: usize) -> (&mut [HalfGates], Range<usize>) {
         match self {
-            Shelf::Held(held, next) => {
+            Shelf::InMemory(in_memory, next) => {
                 let place = *next..*next + gates;
                 *next = place.end;
-                (&mut held.tables[place.clone()], place)
+                (&mut in_memory.tables[place.clone()], place)
             }
-            Shelf::Filed(_, _, room) => {
+            Shelf::InFile(_, _, room) => {
                 room.reset(gates);
                 (&mut room[..], 0..gates)
             }
@@ -241,12 +241,12 @@ impl Place for Shelf {
 
     fn keep(&mut self, copy: GarbledCopy) -> Result<()> {
         match self {
-            Shelf::Held(held, _) => {
-                let slot = held.copies.last_mut();
+            Shelf::InMemory(in_memory, _) => {
+                let slot = in_memory.copies.last_mut();
                 slot.ok_or_else(|| Error::internal("a copy before its slot"))?.push(copy);
             }
-            Shelf::Filed(scratch, _, room) => {
-                store::write_copy(&mut Writer(&mut InFile(scratch)), &copy, room)?;
+            Shelf::InFile(scratch, _, room) => {
+                store::write_copy(&mut Writer(&mut ToFile(scratch)), &copy, room)?;
             }
         }
         Ok(())
@@ -254,7 +254,7 @@ impl Place for Shelf {
 }
 
 /// Converts an error of the file for waiting components.
-pub(super) fn filed<T>(done: io::Result<T>) -> Result<T> {
+pub(super) fn file_result<T>(done: io::Result<T>) -> Result<T> {
     done.map_err(|error| {
         let folder = std::env::temp_dir();
         let text = format!("garbled components that wait, in {}: {error}", folder.display());
@@ -263,9 +263,9 @@ pub(super) fn filed<T>(done: io::Result<T>) -> Result<T> {
 }
 
 /// Writes to the only section of a file.
-struct InFile<'a>(&'a mut Scratch);
+struct ToFile<'a>(&'a mut Scratch);
 
-impl io::Write for InFile<'_> {
+impl io::Write for ToFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(0, bytes)?;
         Ok(bytes.len())
@@ -306,11 +306,11 @@ impl Slots {
         (graph, slot): (&ComponentGraph, &Slot),
         all: &Authenticators,
     ) -> Result<Option<Authenticators>> {
-        let Slots::Filed(filed) = self else { return Ok(None) };
+        let Slots::InFile(in_file) = self else { return Ok(None) };
         let outputs = output_wires(graph, slot);
         let mut own = all.starting_at(outputs.start);
         for wire in outputs {
-            store::read_authenticators(&mut filed.of(slot.kind), wire, &mut own)?;
+            store::read_authenticators(&mut in_file.of(slot.kind), wire, &mut own)?;
         }
         Ok(Some(own))
     }
@@ -318,8 +318,8 @@ impl Slots {
     /// Returns how many copies are in a slot whose kind has this number.
     pub fn size(&self, slot: usize, kind: usize) -> usize {
         match self {
-            Slots::Held(held) => held.copies[slot].len(),
-            Slots::Filed(filed) => filed.buckets.kinds[kind],
+            Slots::InMemory(in_memory) => in_memory.copies[slot].len(),
+            Slots::InFile(in_file) => in_file.buckets.kinds[kind],
         }
     }
 
@@ -335,13 +335,13 @@ impl Slots {
         which: Range<usize>,
     ) -> Result<Copies<'_>> {
         match self {
-            Slots::Held(held) => {
-                Ok(Copies { all: &held.copies[slot][which], tables: &held.tables })
+            Slots::InMemory(in_memory) => {
+                Ok(Copies { all: &in_memory.copies[slot][which], tables: &in_memory.tables })
             }
-            Slots::Filed(filed) => {
+            Slots::InFile(in_file) => {
                 let number = graph.slots[slot].kind;
                 let kind = &graph.kinds[number];
-                let Filed { files, of_kind, copies, tables, .. } = filed;
+                let InFile { files, of_kind, copies, tables, .. } = in_file;
                 copies.clear();
                 tables.reset(which.len() * kind.ands());
                 let mut from = Reader(&mut *files[of_kind[number]]);
@@ -359,8 +359,8 @@ impl Slots {
     /// memory are taken all at once.
     pub fn at_a_time(&self, side: usize) -> usize {
         match self {
-            Slots::Held(_) => usize::MAX,
-            Slots::Filed(_) => side,
+            Slots::InMemory(_) => usize::MAX,
+            Slots::InFile(_) => side,
         }
     }
 
@@ -375,21 +375,21 @@ impl Slots {
         authenticators: &Authenticators,
     ) -> Result<()> {
         match self {
-            Slots::Held(held) => {
-                for (slot, copies) in program.graph.slots.iter().zip(&held.copies) {
+            Slots::InMemory(in_memory) => {
+                for (slot, copies) in program.graph.slots.iter().zip(&in_memory.copies) {
                     for wire in output_wires(&program.graph, slot) {
                         store::write_authenticators(to, authenticators, wire)?;
                     }
                     for copy in copies {
-                        store::write_copy(to, copy, &held.tables[copy.table.clone()])?;
+                        store::write_copy(to, copy, &in_memory.tables[copy.table.clone()])?;
                     }
                 }
             }
-            Slots::Filed(filed) => {
+            Slots::InFile(in_file) => {
                 for slot in &program.graph.slots {
                     let kind = &program.graph.kinds[slot.kind];
-                    let bytes = slot_bytes(kind, slot.kind, &filed.buckets);
-                    copy_bytes(&mut filed.of(slot.kind), bytes, |piece| to.bytes(piece))?;
+                    let bytes = slot_bytes(kind, slot.kind, &in_file.buckets);
+                    copy_bytes(&mut in_file.of(slot.kind), bytes, |piece| to.bytes(piece))?;
                 }
             }
         }

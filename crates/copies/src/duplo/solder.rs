@@ -106,7 +106,7 @@ pub(super) fn claim_difference(
 
 /// A key with the difference Δ ⊕ Δ_ot of its wire.
 #[derive(Clone, Copy)]
-pub(super) struct Held {
+pub(super) struct KeyAndDifference {
     pub key: Block,
     pub difference: Block,
 }
@@ -116,12 +116,12 @@ pub(super) struct Held {
 ///
 /// Paper: KNRTT17, GenSold, EvSold
 pub(super) fn transfer(
-    sources: impl Iterator<Item = Held>,
+    sources: impl Iterator<Item = KeyAndDifference>,
     soldering: Block,
     difference: Block,
 ) -> Block {
-    sources.fold(soldering, |sum, held| {
-        sum ^ held.key ^ (held.difference ^ difference).select(held.key.lsb())
+    sources.fold(soldering, |sum, source| {
+        sum ^ source.key ^ (source.difference ^ difference).select(source.key.lsb())
     })
 }
 
@@ -145,11 +145,11 @@ mod tests {
             let base = |wire: usize| zeros[wire] ^ offsets[wire].select(zeros[wire].lsb());
             let turned = zeros.iter().fold(constant, |sum, zero| sum ^ zero.lsb());
             let bases = (0..=sources).fold(Block::ZERO, |sum, wire| sum ^ base(wire));
-            let held = (0..sources).map(|wire| Held {
+            let source = (0..sources).map(|wire| KeyAndDifference {
                 key: zeros[wire] ^ offsets[wire].select(values[wire]),
                 difference: offsets[wire] ^ common,
             });
-            let key = transfer(held, bases ^ own.select(turned), own ^ common);
+            let key = transfer(source, bases ^ own.select(turned), own ^ common);
             let sum = values.iter().fold(constant, |sum, value| sum ^ value);
             assert_eq!(key, zeros[sources] ^ own.select(sum));
         }

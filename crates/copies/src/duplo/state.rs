@@ -11,7 +11,7 @@ use symbolon_transport::{Channel, Error, Result, SessionId};
 
 use super::commit::Committed;
 use super::common_offset::CommonOffset;
-use super::held::{Held, HeldKeys};
+use super::kept_outputs::{KeptKeys, KeptOutputs};
 use super::params::Games;
 
 /// A role, with what a party in it holds after the set-up.
@@ -57,7 +57,7 @@ impl Role for Garbler {
 }
 
 impl Role for Evaluator {
-    type Keys = HeldKeys;
+    type Keys = KeptKeys;
 
     fn set_up(channel: &mut Channel, from: SetUp<'_>) -> Result<Evaluator> {
         let SetUp { session, params, lane: Lane { receiver: mut cot, .. }, prg } = from;
@@ -81,7 +81,7 @@ pub(super) struct Duplo<R: Role> {
     /// How many objects have been made so far.
     pub objects: u64,
     /// The outputs of the parts of a reactive computation.
-    pub held: Vec<Held<R::Keys>>,
+    pub kept: Vec<KeptOutputs<R::Keys>>,
     coins: u64,
 }
 
@@ -111,7 +111,7 @@ impl<R: Role> Duplo<R> {
         let params = commitments(games.rho)?;
         let from = SetUp { session: &session, params: &params, lane, prg: &mut prg };
         let role = R::set_up(channel, from)?;
-        Ok(Duplo { session, games, role, prg, objects: 0, held: Vec::new(), coins: 0 })
+        Ok(Duplo { session, games, role, prg, objects: 0, kept: Vec::new(), coins: 0 })
     }
 
     /// Tosses the next coin.

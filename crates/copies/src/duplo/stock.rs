@@ -81,7 +81,7 @@ impl Program {
         let mut program = Program {
             circuit: nothing.map_err(|error| Error::internal(error.to_string()))?,
             executions: 1,
-            parts: 1,
+            preparations: 1,
             graph,
             inputs: [Vec::new(), (wires..wires + transfers).collect()],
             linked: Vec::new(),

@@ -20,7 +20,7 @@ use super::keys::KeyHash;
 use super::params::BucketSizes;
 use super::program::{Origin, Program};
 
-/// Replaces the number of parts in a program made from a pool.
+/// Replaces the number of preparations in a program made from a pool.
 const OF_A_POOL: u64 = 0;
 
 /// The most names of components in a program. A pool has fewer kinds: names of the same circuit are
@@ -30,11 +30,11 @@ const MOST_NAMES: u64 = 1 << 20;
 /// The most objects in a bucket: even a single bucket at the largest ρ takes fewer.
 const MOST_IN_BUCKET: u64 = 1 << 9;
 
-/// Writes the origin, which is a number of parts or the kinds of a pool, and a digest of the
+/// Writes the origin, which is a number of preparations or the kinds of a pool, and a digest of the
 /// components and their connections.
 pub(super) fn write_head(to: &mut Writer<'_>, program: &Program, origin: &Origin) -> Result<()> {
     match origin {
-        Origin::Made(parts) => to.u64(*parts as u64)?,
+        Origin::Made(preparations) => to.u64(*preparations as u64)?,
         Origin::Pool(kinds, buckets) => {
             to.u64(OF_A_POOL)?;
             to.u64(kinds.len() as u64)?;
@@ -64,8 +64,8 @@ pub(super) fn read_buckets(from: &mut Reader<'_>, kinds: usize) -> Result<Bucket
 
 /// Reads the origin.
 pub(super) fn read_origin(from: &mut Reader<'_>) -> Result<Origin> {
-    let parts = from.u64()?;
-    if parts == OF_A_POOL {
+    let preparations = from.u64()?;
+    if preparations == OF_A_POOL {
         let kinds = from.u64()?;
         if kinds > MOST_NAMES {
             return Err(damaged("it says a number of components that cannot be"));
@@ -75,12 +75,14 @@ pub(super) fn read_origin(from: &mut Reader<'_>) -> Result<Origin> {
         return Ok(Origin::Pool(kinds, buckets));
     }
     // As many as `prepare` allows; for a larger number the search for sizes would take long.
-    let parts = usize::try_from(parts).ok().filter(|parts| (1..=1 << 32).contains(parts));
-    parts.map(Origin::Made).ok_or_else(impossible_parts)
+    let preparations = usize::try_from(preparations)
+        .ok()
+        .filter(|preparations| (1..=1 << 32).contains(preparations));
+    preparations.map(Origin::Made).ok_or_else(impossible_number)
 }
 
-/// Returns the error for a number of parts that `prepare` refuses.
-pub(super) fn impossible_parts() -> Error {
+/// Returns the error for a number of preparations that `prepare` refuses.
+pub(super) fn impossible_number() -> Error {
     damaged("it says a number of executions that cannot be")
 }
 

@@ -412,13 +412,13 @@ fn windows_are_prepared_one_after_the_other() {
         let compiled = &Compiled::new(&scene.circuit);
         let task = Task {
             executions: 1,
-            parts: 5,
+            preparations: 5,
             games: scene.games(),
             components: &scene.components,
             linked: &[],
         };
         let program = Program::new(&scene.circuit, task).unwrap();
-        let windows = Windows::of_parts(&program, scene.games()).unwrap();
+        let windows = Windows::of_program(&program, scene.games()).unwrap();
         assert!(windows.number() > 1, "{most}");
         let ended = scene.play(
             [Meter::new(), Meter::new()],
@@ -472,7 +472,7 @@ fn a_slow_garbler_is_waited_for() {
 fn the_test_circuit_has_one_kind_in_two_slots() {
     let games = Games { sizing: TINY.sizing(), ..Games::new(40) };
     let components = &["product".to_string()];
-    let task = Task { executions: 1, parts: 1, games, components, linked: &[] };
+    let task = Task { executions: 1, preparations: 1, games, components, linked: &[] };
     let program = Program::new(&circuit(Receivers::All), task).unwrap();
     assert_eq!(program.graph.counts(), [2]);
     assert_eq!(program.graph.kinds[0].outputs(), 4);

@@ -13,7 +13,7 @@ use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
 use super::pool::Plan;
-use super::shelf::{self, Room, filed};
+use super::shelf::{self, Room, file_result};
 
 /// A pool for the next circuit in this process: in memory, or in a file if it is large.
 pub(super) struct WaitingPool {
@@ -67,7 +67,7 @@ impl WaitingPool {
             let empty = |&bytes: &u64| Zeroizing::new(Vec::with_capacity(bytes as usize));
             Place::Memory { sections: bytes.iter().map(empty).collect(), _room: room }
         } else {
-            let file = |secrecy| filed(Scratch::new(sections.len(), secrecy));
+            let file = |secrecy| file_result(Scratch::new(sections.len(), secrecy));
             Place::File {
                 secret: file(Secrecy::Secret)?,
                 public: file(Secrecy::Public)?,
@@ -92,7 +92,7 @@ impl PoolSink for WaitingPool {
             Place::File { secret, public, is_public } => {
                 let is_public = is_public.get(section).ok_or_else(no_section)?;
                 let file = if *is_public { public } else { secret };
-                filed(file.write(section, bytes))
+                file_result(file.write(section, bytes))
             }
             Place::Reading(_) => Err(Error::internal("a pool that is read is written to")),
         }
@@ -110,7 +110,8 @@ impl PoolSource for WaitingPool {
         }
         self.place = match std::mem::replace(&mut self.place, Place::Reading(Vec::new())) {
             Place::File { secret, public, is_public } => {
-                let both = filed(secret.finish())?.into_iter().zip(filed(public.finish())?);
+                let both =
+                    file_result(secret.finish())?.into_iter().zip(file_result(public.finish())?);
                 let own = both.zip(is_public);
                 let own = own.map(|((secret, public), is)| if is { public } else { secret });
                 Place::Reading(own.map(Some).collect())
@@ -120,7 +121,7 @@ impl PoolSource for WaitingPool {
         let Place::Reading(sections) = &mut self.place else { return Err(no_section()) };
         let section = sections.get_mut(section).and_then(Option::take).ok_or_else(no_section)?;
         if bytes.start != 0 {
-            return Err(Error::internal("a part of a pool that waits for one program"));
+            return Err(Error::internal("a range of a pool that waits for one program"));
         }
         Ok(Box::new(section.take(bytes.end)))
     }
@@ -138,7 +139,7 @@ impl Preprocessed for WaitingPool {
     ) -> Result<Box<dyn Prepared>> {
         let kinds = std::mem::take(&mut self.kinds);
         let plan = Plan::of(circuit, RunTerms::of(net), &kinds)?;
-        let part: Vec<Range<u64>> = plan.takes().iter().map(|&n| 0..n).collect();
-        plan.prepare(net, &part, &mut *self)
+        let range: Vec<Range<u64>> = plan.takes().iter().map(|&n| 0..n).collect();
+        plan.prepare(net, &range, &mut *self)
     }
 }

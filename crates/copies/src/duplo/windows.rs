@@ -37,26 +37,26 @@ fn share(all: u64, window: usize, number: usize) -> u64 {
 /// The most batches that are prepared together. More would hardly be cheaper.
 const MOST_TOGETHER: usize = 1 << 10;
 
-/// Estimates for how many parts of the program of a circuit one cut-and-choose has room, from one
-/// to `most`. If they turn out to be too many, they take more windows.
+/// Estimates for how many preparations of the program of a circuit one cut-and-choose has room,
+/// from one to `most`. If they turn out to be too many, they take more windows.
 ///
 /// # Errors
 /// `InvalidInput` when the protocol cannot run this circuit.
-pub(super) fn parts_together(
+pub(super) fn preparations_together(
     circuit: &Compiled,
     terms: RunTerms<'_>,
     most: usize,
 ) -> Result<usize> {
     let games = Games::new(terms.rho.bits());
     let mut fit = most.clamp(1, MOST_TOGETHER);
-    // The choice of components depends on the number of parts, so it is made again for the number
-    // that was found.
+    // The choice of components depends on the number of preparations, so it is made again for the
+    // number that was found.
     for _ in 0..2 {
         let program = loop {
             let (executions, components) = (terms.executions, options::components(terms.options));
-            let task = Task { executions, parts: fit, games, components, linked: &[] };
+            let task = Task { executions, preparations: fit, games, components, linked: &[] };
             match Program::new(circuit.circuit(), task) {
-                // Many parts may have too many wires.
+                // Many preparations may have too many wires.
                 Err(_) if fit > 1 => fit /= 2,
                 program => break program?,
             }
@@ -70,13 +70,14 @@ pub(super) fn parts_together(
     Ok(fit)
 }
 
-/// Returns the largest number of parts, from one to `most`, for which one cut-and-choose has room.
+/// Returns the largest number of preparations, from one to `most`, for which one cut-and-choose has
+/// room.
 fn largest_that_fits(program: &Program, most: usize, games: Games) -> usize {
-    let fits = |parts| {
-        let sizes = sizes(program, parts, games);
+    let fits = |preparations| {
+        let sizes = sizes(program, preparations, games);
         sizes.is_ok_and(|(_, commitments)| commitments <= games.most)
     };
-    // More parts take more commitments, except where their buckets become smaller.
+    // More preparations take more commitments, except where their buckets become smaller.
     let (mut fit, mut too_many) = (1, most + 1);
     while too_many - fit > 1 {
         let middle = fit + (too_many - fit) / 2;
@@ -85,32 +86,32 @@ fn largest_that_fits(program: &Program, most: usize, games: Games) -> usize {
     fit
 }
 
-/// Returns the sizes of one cut-and-choose for some parts of a program, and its commitments.
-fn sizes(program: &Program, parts: usize, games: Games) -> Result<(Params, usize)> {
-    let params = Params::new(&program.graph, parts, program.authenticated(), games)?;
-    let total = Layout::new((program, parts), &params, games.rho, 0).total;
+/// Returns the sizes of one cut-and-choose for some preparations of a program, and its commitments.
+fn sizes(program: &Program, preparations: usize, games: Games) -> Result<(Params, usize)> {
+    let params = Params::new(&program.graph, preparations, program.authenticated(), games)?;
+    let total = Layout::new((program, preparations), &params, games.rho, 0).total;
     Ok((params, total))
 }
 
 impl Windows {
-    /// Divides all parts of a program into windows. Each part is in one window.
+    /// Divides all preparations of a program into windows. Each preparation is in one window.
     ///
     /// # Errors
     /// `InvalidInput` when a window takes too many copies.
-    pub fn of_parts(program: &Program, games: Games) -> Result<Windows> {
-        Windows::divide(program.parts as u64, games, |number, games| {
-            sizes(program, share(program.parts as u64, 0, number) as usize, games)
+    pub fn of_program(program: &Program, games: Games) -> Result<Windows> {
+        Windows::divide(program.preparations as u64, games, |number, games| {
+            sizes(program, share(program.preparations as u64, 0, number) as usize, games)
         })
     }
 
     /// Divides a pool into windows.
     ///
     /// # Errors
-    /// As [`of_parts`](Windows::of_parts), and when the pool is too large.
+    /// As [`of_program`](Windows::of_program), and when the pool is too large.
     pub fn of_pool(components: &Components, games: Games) -> Result<Windows> {
         let most = components.counts().into_iter().max().unwrap_or(1);
         Windows::divide(most, games, |number, games| {
-            sizes(&Program::of_pool(&part(components, 0, number))?, 1, games)
+            sizes(&Program::of_pool(&share_of(components, 0, number))?, 1, games)
         })
     }
 
@@ -136,12 +137,13 @@ impl Windows {
         }
     }
 
-    /// Returns what one part takes, if it alone has too many commitments: it is then made like a
-    /// pool, in windows of its components. Returns `None` otherwise, and also if the part would
-    /// find other components in that pool. `names` are the components that were asked for.
+    /// Returns what one preparation takes, if it alone has too many commitments: it is then made
+    /// like a pool, in windows of its components. Returns `None` otherwise, and also if the
+    /// preparation would find other components in that pool. `names` are the components that were
+    /// asked for.
     ///
     /// # Errors
-    /// `InvalidInput` when the part has more components than a pool can have.
+    /// `InvalidInput` when the preparation has more components than a pool can have.
     pub fn as_pool(&self, program: &Program, names: &[String]) -> Result<Option<Components>> {
         if self.commitments <= self.games.most {
             return Ok(None);
@@ -150,7 +152,7 @@ impl Windows {
         // A program finds its components in a pool by their kinds. It would find others if one that
         // is written out is the same as one that is garbled.
         let found = Program::of_kinds(&program.circuit, program.executions, &kinds, names);
-        if found.is_ok_and(|found| found.part_fingerprint() == program.part_fingerprint()) {
+        if found.is_ok_and(|found| found.single_fingerprint() == program.single_fingerprint()) {
             return stock::needed(program, 1).map(Some);
         }
         Ok(None)
@@ -176,14 +178,14 @@ impl Windows {
         self.params.buckets()
     }
 
-    /// Returns the number of parts and the sizes of each window, in order.
+    /// Returns the number of preparations and the sizes of each window, in order.
     ///
     /// # Errors
-    /// As [`of_parts`](Windows::of_parts).
-    pub fn parts(&self, program: &Program) -> impl Iterator<Item = Result<(usize, Params)>> {
+    /// As [`of_program`](Windows::of_program).
+    pub fn preparations(&self, program: &Program) -> impl Iterator<Item = Result<(usize, Params)>> {
         (0..self.number).map(|window| {
-            let parts = share(program.parts as u64, window, self.number) as usize;
-            Ok((parts, self.sized(program, parts)?))
+            let preparations = share(program.preparations as u64, window, self.number) as usize;
+            Ok((preparations, self.sized(program, preparations)?))
         })
     }
 
@@ -196,19 +198,19 @@ impl Windows {
         components: &Components,
     ) -> impl Iterator<Item = Result<(Program, Params)>> {
         (0..self.number).map(|window| {
-            let program = Program::of_pool(&part(components, window, self.number))?;
+            let program = Program::of_pool(&share_of(components, window, self.number))?;
             let params = self.sized(&program, 1)?;
             Ok((program, params))
         })
     }
 
-    fn sized(&self, program: &Program, parts: usize) -> Result<Params> {
-        self.params.smaller(&program.graph, parts, program.authenticated(), self.games)
+    fn sized(&self, program: &Program, preparations: usize) -> Result<Params> {
+        self.params.smaller(&program.graph, preparations, program.authenticated(), self.games)
     }
 }
 
 /// Returns what is in window `window` of `number`.
-fn part(components: &Components, window: usize, number: usize) -> Components {
+fn share_of(components: &Components, window: usize, number: usize) -> Components {
     components.map(|count| share(count, window, number))
 }
 
@@ -225,15 +227,16 @@ mod tests {
     fn windows_share_everything_and_are_safe() {
         for (most, number) in [(1 << 22, 1), (1 << 19, 3), (1 << 17, 20)] {
             let games = Games { most, ..Games::new(40) };
-            let task = Task { executions: 1, parts: 150, games, components: &[], linked: &[] };
+            let task =
+                Task { executions: 1, preparations: 150, games, components: &[], linked: &[] };
             let program = Program::new(&builtin::by_name("aes128").unwrap(), task).unwrap();
-            let windows = Windows::of_parts(&program, games).unwrap();
+            let windows = Windows::of_program(&program, games).unwrap();
             assert!(windows.number() >= number && windows.commitments <= most);
-            let each: Vec<_> = windows.parts(&program).map(Result::unwrap).collect();
-            assert_eq!(each.iter().map(|(parts, _)| parts).sum::<usize>(), 150);
-            for (parts, params) in each {
+            let each: Vec<_> = windows.preparations(&program).map(Result::unwrap).collect();
+            assert_eq!(each.iter().map(|(preparations, _)| preparations).sum::<usize>(), 150);
+            for (preparations, params) in each {
                 assert_eq!(params.buckets(), windows.buckets());
-                assert_eq!(params.kinds[0].buckets, parts as u64);
+                assert_eq!(params.kinds[0].buckets, preparations as u64);
                 let all = 2 * windows.number() as u64;
                 for (goal, sizes) in
                     [(Goal::OneGood, params.kinds[0]), (Goal::MajorityGood, params.authenticators)]

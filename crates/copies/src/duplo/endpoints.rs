@@ -1,4 +1,5 @@
-//! Where the wires of a part are: the commitments that the function-dependent phase connects.
+//! Where the wires of a preparation are: the commitments that the function-dependent phase
+//! connects.
 
 use symbolon_circuit::components::Wire;
 
@@ -7,9 +8,9 @@ use super::commit::Id;
 use super::program::Program;
 use super::solder::Target;
 
-/// The places, in a list of commitments, of everything that connects a part.
+/// The places, in a list of commitments, of everything that connects a preparation.
 #[derive(Default)]
-pub(super) struct Ends {
+pub(super) struct Endpoints {
     /// For each wire, the head of its authenticators, or its own commitment if it has none.
     pub heads: Vec<Target>,
     /// The inputs of the first copy in each slot, in the order of the graph's sums.
@@ -20,20 +21,20 @@ pub(super) struct Ends {
     pub masks: Id,
 }
 
-impl Ends {
-    /// Returns the places for a part of what was just made.
-    pub fn of(view: View<'_>) -> Ends {
+impl Endpoints {
+    /// Returns the places for a preparation of what was just made.
+    pub fn of(view: View<'_>) -> Endpoints {
         let program = view.program;
         let inputs = |slot: usize| {
             let (_, kind, _) = view.slot(slot);
             (0..kind.inputs()).map(move |input| view.input(slot, input))
         };
-        let layout = &view.places.layout;
-        Ends {
+        let layout = &view.drawn.layout;
+        Endpoints {
             heads: (0..program.wires()).map(|wire| view.head(wire)).collect(),
             inputs: (0..program.graph.slots.len()).flat_map(inputs).collect(),
             transfers: view.transfers().map(|n| layout.transfers + n as Id).collect(),
-            masks: layout.masks + (view.part * program.to_evaluator.len()) as Id,
+            masks: layout.masks + (view.preparation * program.to_evaluator.len()) as Id,
         }
     }
 
@@ -47,5 +48,5 @@ impl Ends {
 #[derive(Clone, Copy)]
 pub(super) struct Wired<'a> {
     pub program: &'a Program,
-    pub ends: &'a Ends,
+    pub endpoints: &'a Endpoints,
 }
