@@ -89,11 +89,6 @@ impl Float {
             _ => self.e.cmp(&other.e).then(self.m.cmp(&other.m)),
         }
     }
-
-    #[cfg(test)]
-    fn log2(self) -> f64 {
-        (self.m as f64).log2() + self.e as f64
-    }
 }
 
 /// A non-negative number, known up to rounding.
@@ -161,12 +156,6 @@ impl Bounds {
             None
         }
     }
-
-    /// Returns log2 of the upper bound, for display.
-    #[cfg(test)]
-    pub fn log2(&self) -> f64 {
-        self.high.log2()
-    }
 }
 
 impl Mul for Bounds {
@@ -197,6 +186,19 @@ mod tests {
     use symbolon_primitives::{Block, Prg};
 
     use super::*;
+
+    impl Float {
+        fn log2(self) -> f64 {
+            (self.m as f64).log2() + self.e as f64
+        }
+    }
+
+    impl Bounds {
+        /// Returns log2 of the upper bound.
+        pub(crate) fn log2(&self) -> f64 {
+            self.high.log2()
+        }
+    }
 
     /// Whether the interval contains over/under.
     fn holds(x: &Bounds, over: &BigUint, under: &BigUint) -> bool {

@@ -47,7 +47,6 @@ mod wiped;
 pub use later::{OwnLater, TheirLater};
 pub use rows::{Commitments, Committed};
 pub use symbolon_ot::vole::{FieldBits, Params, VoleParties};
-pub use wiped::WipedVec;
 
 /// Bytes of the proof that ends an opening of any number of commitments.
 pub const PROOF_BYTES: usize = 32;

@@ -8,9 +8,10 @@
 //! Timing: strings, rows, Δ | which commitments are opened, here and in `solder`, `oblivious` and
 //! `indicators`, follows from the circuit, the coins, and bits that are sent
 
+use std::marker::PhantomData;
 use std::ops::{Range, RangeInclusive};
 
-use symbolon_cutchoose::hcom::{self, Commitments, OwnOpening, Proof, TheirOpening, WipedVec};
+use symbolon_cutchoose::hcom::{self, OwnOpening, Proof, TheirOpening};
 use symbolon_engine::codec::{Reader, Writer};
 use symbolon_primitives::{Block, prefetch};
 use symbolon_transport::{Channel, Message, Result};
@@ -18,6 +19,9 @@ use zeroize::Zeroizing;
 
 /// The number of a commitment.
 pub(super) type Id = u32;
+
+/// Bytes of a committed string.
+const STRING: usize = size_of::<Block>();
 
 /// How many blocks one message carries.
 const PIECE: usize = 1 << 20;
@@ -43,40 +47,52 @@ pub(super) trait List {
     fn read(&mut self, from: &mut Reader<'_>) -> Result<Id>;
 }
 
-/// The garbler's side of commitments.
-pub(super) struct Committed {
+/// The garbler's side of commitments: the committed strings, with their rows.
+pub(super) type Committed = Commitments<Own>;
+
+/// The evaluator's side of commitments: the corrections, with their rows.
+pub(super) type Received = Commitments<Theirs>;
+
+/// Commitments as one side holds them.
+pub(super) struct Commitments<S> {
     params: hcom::Params,
-    /// Includes the committed values.
     rows: hcom::Committed,
+    side: PhantomData<S>,
 }
 
-impl Committed {
+/// A side of commitments.
+pub(super) trait Side {
+    /// Whether a stored commitment begins with its string. Otherwise it ends with it.
+    const STRING_FIRST: bool;
+}
+
+/// The garbler's side.
+pub(super) enum Own {}
+
+/// The evaluator's side.
+pub(super) enum Theirs {}
+
+impl Side for Own {
+    const STRING_FIRST: bool = true;
+}
+
+impl Side for Theirs {
+    const STRING_FIRST: bool = false;
+}
+
+impl<S> Commitments<S> {
+    fn new(params: &hcom::Params, rows: hcom::Committed) -> Self {
+        Commitments { params: params.clone(), rows, side: PhantomData }
+    }
+
     /// Returns an empty list.
-    pub fn none(params: &hcom::Params) -> Committed {
-        Committed { params: params.clone(), rows: hcom::Committed::new(params) }
+    pub fn none(params: &hcom::Params) -> Self {
+        Commitments::new(params, hcom::Committed::new(params))
     }
 
     /// Returns how many bytes a commitment takes in a store.
     pub fn one_bytes(params: &hcom::Params) -> usize {
         hcom::Committed::record_bytes(params)
-    }
-
-    /// Commits to `n` random strings.
-    ///
-    /// # Errors
-    /// `Transport` when the peer is gone.
-    pub fn random(
-        channel: &mut Channel,
-        committer: &mut hcom::Committer,
-        n: usize,
-    ) -> Result<Committed> {
-        let rows = committer.commit_random(channel, n)?;
-        Ok(Committed { params: committer.params().clone(), rows })
-    }
-
-    /// Returns the committed value.
-    pub fn value(&self, id: Id) -> Block {
-        self.rows.values()[id as usize]
     }
 
     /// Prefetches some commitments.
@@ -87,34 +103,82 @@ impl Committed {
         });
     }
 
-    /// Changes the committed value and returns the correction, which the evaluator must receive.
-    pub fn correct(&mut self, id: Id, value: Block) -> Block {
-        let old = self.value(id);
-        self.rows.set_value(id as usize, value);
-        old ^ value
-    }
-
     /// Returns commitments to these sums.
-    pub fn sums(&self, sums: &[Vec<Id>]) -> Committed {
-        Committed { params: self.params.clone(), rows: self.rows.sums(sums) }
+    pub fn sums(&self, sums: &[Vec<Id>]) -> Self {
+        Commitments::new(&self.params, self.rows.sums(sums))
     }
 
     /// Returns the first `at` commitments, and the others.
-    pub fn split(&self, at: usize) -> (Committed, Committed) {
-        let one = |range: std::ops::Range<usize>| {
-            self.sums(&range.map(|id| vec![id as Id]).collect::<Vec<_>>())
-        };
+    pub fn split(&self, at: usize) -> (Self, Self) {
+        let one =
+            |range: Range<usize>| self.sums(&range.map(|id| vec![id as Id]).collect::<Vec<_>>());
         (one(0..at), one(at..self.rows.len()))
     }
 
     /// Returns some commitments of other lists, followed by those of this list.
-    pub fn behind(&self, others: &[(&Committed, usize)]) -> Committed {
+    pub fn behind(&self, others: &[(&Self, usize)]) -> Self {
         let own = (0..self.rows.len()).map(|id| (self, id));
         let mut rows = hcom::Committed::new(&self.params);
         for (list, id) in others.iter().copied().chain(own) {
             rows.push_xor(&[(&list.rows, id)]);
         }
-        Committed { params: self.params.clone(), rows }
+        Commitments::new(&self.params, rows)
+    }
+}
+
+impl<S: Side> List for Commitments<S> {
+    fn bytes(&self) -> usize {
+        Self::one_bytes(&self.params)
+    }
+
+    fn next(&self) -> Id {
+        self.rows.len() as Id
+    }
+
+    fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()> {
+        let mut record = Zeroizing::new(Vec::with_capacity(self.bytes()));
+        self.rows.write_record(id as usize, &mut record);
+        if !S::STRING_FIRST {
+            record.rotate_left(STRING);
+        }
+        to.bytes(&record)
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<Id> {
+        let mut record = Zeroizing::new(vec![0; self.bytes()]);
+        from.fill(&mut record)?;
+        if !S::STRING_FIRST {
+            record.rotate_right(STRING);
+        }
+        self.rows.push_record(&record);
+        Ok(self.next() - 1)
+    }
+}
+
+impl Committed {
+    /// Commits to `n` random strings.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn random(
+        channel: &mut Channel,
+        committer: &mut hcom::Committer,
+        n: usize,
+    ) -> Result<Committed> {
+        let rows = committer.commit_random(channel, n)?;
+        Ok(Commitments::new(committer.params(), rows))
+    }
+
+    /// Returns the committed value.
+    pub fn value(&self, id: Id) -> Block {
+        self.rows.values()[id as usize]
+    }
+
+    /// Changes the committed value and returns the correction, which the evaluator must receive.
+    pub fn correct(&mut self, id: Id, value: Block) -> Block {
+        let old = self.value(id);
+        self.rows.set_value(id as usize, value);
+        old ^ value
     }
 
     /// Begins an opening of sums.
@@ -138,31 +202,6 @@ impl Committed {
         let mut all = Committed::none(params);
         (0..n).try_for_each(|_| all.read(from).map(drop))?;
         Ok(all)
-    }
-}
-
-impl List for Committed {
-    fn bytes(&self) -> usize {
-        Committed::one_bytes(&self.params)
-    }
-
-    fn next(&self) -> Id {
-        self.rows.len() as Id
-    }
-
-    fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()> {
-        let bytes = hcom::Committed::record_bytes(&self.params);
-        let mut record = Zeroizing::new(Vec::with_capacity(bytes));
-        self.rows.write_record(id as usize, &mut record);
-        to.bytes(&record)
-    }
-
-    fn read(&mut self, from: &mut Reader<'_>) -> Result<Id> {
-        let bytes = hcom::Committed::record_bytes(&self.params);
-        let mut record = Zeroizing::new(vec![0; bytes]);
-        from.fill(&mut record)?;
-        self.rows.push_record(&record);
-        Ok(self.next() - 1)
     }
 }
 
@@ -207,26 +246,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// The evaluator's side of commitments.
-pub(super) struct Received {
-    params: hcom::Params,
-    rows: Commitments,
-    /// On huge pages, like the rows: both are accessed in random order.
-    corrections: WipedVec<Block>,
-}
-
 impl Received {
-    /// Returns an empty list.
-    pub fn none(params: &hcom::Params) -> Received {
-        let (rows, corrections) = (Commitments::new(params), WipedVec::default());
-        Received { params: params.clone(), rows, corrections }
-    }
-
-    /// Returns how many bytes a commitment takes in a store.
-    pub fn one_bytes(params: &hcom::Params) -> usize {
-        16 + Commitments::record_bytes(params)
-    }
-
     /// Receives commitments to `n` random strings.
     ///
     /// # Errors
@@ -237,58 +257,13 @@ impl Received {
         n: usize,
     ) -> Result<Received> {
         let rows = receiver.commit_random(channel, n)?;
-        let params = receiver.params().clone();
-        let mut corrections = WipedVec::default();
-        corrections.grow(n);
-        Ok(Received { params, rows, corrections })
-    }
-
-    /// Prefetches some commitments.
-    pub fn prefetch(&self, ids: RangeInclusive<Id>) {
-        ids.for_each(|id| {
-            self.rows.prefetch(id as usize);
-            prefetch(&self.corrections[id as usize]);
-        });
+        Ok(Commitments::new(receiver.params(), hcom::Committed::to_zeros(rows)))
     }
 
     /// Records a correction.
     pub fn correct(&mut self, id: Id, correction: Block) {
-        let known = &mut self.corrections[id as usize];
-        *known ^= correction;
-    }
-
-    /// Returns commitments to these sums.
-    pub fn sums(&self, sums: &[Vec<Id>]) -> Received {
-        let rows = self.rows.sums(sums);
-        let mut corrections = WipedVec::default();
-        let places = corrections.grow(sums.len()).iter_mut().zip(sums);
-        places.for_each(|(place, ids)| *place = self.correction(ids));
-        Received { params: self.params.clone(), rows, corrections }
-    }
-
-    /// Returns the first `at` commitments, and the others.
-    pub fn split(&self, at: usize) -> (Received, Received) {
-        let one = |range: std::ops::Range<usize>| {
-            self.sums(&range.map(|id| vec![id as Id]).collect::<Vec<_>>())
-        };
-        (one(0..at), one(at..self.corrections.len()))
-    }
-
-    /// Returns some commitments of other lists, followed by those of this list.
-    pub fn behind(&self, others: &[(&Received, usize)]) -> Received {
-        let own = (0..self.corrections.len()).map(|id| (self, id));
-        let mut rows = Commitments::new(&self.params);
-        let mut corrections = WipedVec::default();
-        let places = corrections.grow(others.len() + self.corrections.len());
-        for (place, (list, id)) in places.iter_mut().zip(others.iter().copied().chain(own)) {
-            rows.push_xor(&[(&list.rows, id)]);
-            *place = list.corrections[id];
-        }
-        Received { params: self.params.clone(), rows, corrections }
-    }
-
-    fn correction(&self, ids: &[Id]) -> Block {
-        ids.iter().fold(Block::ZERO, |sum, &id| sum ^ self.corrections[id as usize])
+        let known = self.rows.values()[id as usize];
+        self.rows.set_value(id as usize, known ^ correction);
     }
 
     /// Begins to record what is opened.
@@ -296,60 +271,34 @@ impl Received {
         Claims { received: self, check }
     }
 
-    /// Writes all commitments.
+    /// Writes all commitments: the rows, then the corrections.
     ///
     /// # Errors
     /// `Store` when it cannot be written.
     pub fn save(&self, to: &mut Writer<'_>) -> Result<()> {
-        let mut record = Zeroizing::new(Vec::new());
-        for id in 0..self.corrections.len() {
+        let mut record = Zeroizing::new(Vec::with_capacity(self.bytes()));
+        for id in 0..self.rows.len() {
             record.clear();
-            self.rows.write_record(id, &mut record);
+            self.rows.rows().write_record(id, &mut record);
             to.bytes(&record)?;
         }
-        to.list(&self.corrections)
+        to.list(self.rows.values())
     }
 
     /// Reads `n` commitments.
     ///
     /// # Errors
     /// `Store` when they cannot be read.
-    pub fn load(from: &mut Reader<'_>, params: hcom::Params, n: usize) -> Result<Received> {
-        let mut rows = Commitments::new(&params);
+    pub fn load(from: &mut Reader<'_>, params: &hcom::Params, n: usize) -> Result<Received> {
+        let mut rows = hcom::Commitments::new(params);
         for _ in 0..n {
-            let record = from.list(Commitments::record_bytes(&params))?;
+            let record = from.list(hcom::Commitments::record_bytes(params))?;
             rows.push_record(&Zeroizing::new(record));
         }
-        let corrections = WipedVec::from_slice(&from.list(n)?);
-        Ok(Received { params, rows, corrections })
-    }
-}
-
-impl List for Received {
-    fn bytes(&self) -> usize {
-        Received::one_bytes(&self.params)
-    }
-
-    fn next(&self) -> Id {
-        self.corrections.len() as Id
-    }
-
-    fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()> {
-        let bytes = Commitments::record_bytes(&self.params);
-        let mut record = Zeroizing::new(Vec::with_capacity(bytes));
-        self.rows.write_record(id as usize, &mut record);
-        to.bytes(&record)?;
-        to.list(&self.corrections[id as usize..][..1])
-    }
-
-    fn read(&mut self, from: &mut Reader<'_>) -> Result<Id> {
-        let bytes = Commitments::record_bytes(&self.params);
-        let mut record = Zeroizing::new(vec![0; bytes]);
-        from.fill(&mut record)?;
-        self.rows.push_record(&record);
-        let id = self.next();
-        self.corrections.grow(1)[0] = from.block()?;
-        Ok(id)
+        let mut all = Received::new(params, hcom::Committed::to_zeros(rows));
+        let corrections: Zeroizing<Vec<Block>> = Zeroizing::new(from.list(n)?);
+        (0..).zip(corrections.iter()).for_each(|(id, &correction)| all.correct(id, correction));
+        Ok(all)
     }
 }
 
@@ -367,9 +316,9 @@ impl Claims<'_> {
 
     /// Records the garbler's claim that the sum of some commitments is `value`.
     pub fn claim(&mut self, ids: impl IntoIterator<Item = Id, IntoIter: Clone>, value: Block) {
-        let (ids, corrections) = (ids.into_iter(), &self.received.corrections);
+        let (ids, corrections) = (ids.into_iter(), self.received.rows.values());
         let random = ids.clone().fold(value, |sum, id| sum ^ corrections[id as usize]);
-        self.check.add_sum(&self.received.rows, ids.map(|id| id as usize), random);
+        self.check.add_sum(self.received.rows.rows(), ids.map(|id| id as usize), random);
     }
 
     /// Ends the claims without a check, and returns the opening of which they are part.

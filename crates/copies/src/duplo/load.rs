@@ -46,7 +46,7 @@ pub(super) fn load(
         Ok(Box::new(GarblerReady { digest, program, origin, keys, online }))
     } else {
         let (garbled, transfers) = GarbledProgram::load(&mut from, &program, &buckets)?;
-        let received = Received::load(&mut from, params.clone(), sums)?;
+        let received = Received::load(&mut from, &params, sums)?;
         let online = Zeroizing::new(from.list(TheirLater::bytes(&params))?);
         let online = TheirLater::from_bytes(&params, &online)
             .ok_or_else(|| Error::internal("a record of another length than was read"))?;

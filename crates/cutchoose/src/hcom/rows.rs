@@ -30,13 +30,20 @@ impl Committed {
         Committed { values: WipedVec::default(), rows: Commitments::new(params) }
     }
 
+    /// Returns commitments with these rows, to zero.
+    pub fn to_zeros(rows: Commitments) -> Committed {
+        let mut values = WipedVec::default();
+        values.grow(rows.rows.len() / rows.words);
+        Committed { values, rows }
+    }
+
     /// Appends `n` zero strings and rows and returns them, to be filled in.
     pub(super) fn room(&mut self, n: usize) -> (&mut [Block], &mut [u64]) {
         (self.values.grow(n), self.rows.room(n))
     }
 
     /// Returns the rows of V.
-    pub(super) fn rows(&self) -> &Commitments {
+    pub fn rows(&self) -> &Commitments {
         &self.rows
     }
 
