@@ -117,8 +117,19 @@ pub struct EnumDecl {
     pub name: Ident,
     /// Its parameters.
     pub generics: Vec<Generic>,
-    /// Its variants and what they carry.
-    pub variants: Vec<(Ident, Vec<Type>)>,
+    /// Its variants.
+    pub variants: Vec<Variant>,
+}
+
+/// A variant of an enumeration.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Its name.
+    pub name: Ident,
+    /// What it carries.
+    pub payload: Vec<Type>,
+    /// The names of what it carries; none in `A(u8)`.
+    pub fields: Vec<Ident>,
 }
 
 /// A function.
@@ -278,6 +289,8 @@ pub struct Block {
 pub enum Stmt {
     /// `let pattern: type = expr;`
     Let(Pattern, Option<Type>, Expr),
+    /// `let pattern: type = expr else { … };`
+    LetElse(Box<LetElse>),
     /// `const NAME: type = expr;`
     Const(Arc<ConstDecl>),
     /// `expr;`
@@ -288,11 +301,26 @@ pub enum Stmt {
     For(Arc<ForLoop>),
 }
 
+/// A binding that may fail.
+#[derive(Clone, Debug)]
+pub struct LetElse {
+    /// What must match.
+    pub pattern: Pattern,
+    /// The type of the value.
+    pub ty: Option<Type>,
+    /// The value.
+    pub value: Expr,
+    /// What leaves the block otherwise.
+    pub otherwise: Block,
+}
+
 /// A loop.
 #[derive(Clone, Debug)]
 pub struct ForLoop {
     /// Its attributes.
     pub attributes: Vec<Attribute>,
+    /// `'a`, the name by which an inner `break` or `continue` means it.
+    pub label: Option<Ident>,
     /// What each element is bound to.
     pub pattern: Pattern,
     /// The elements.
@@ -327,8 +355,8 @@ pub enum ExprKind {
     Text(Vec<u8>),
     /// `a::b`, `f::<3>` before a call.
     Path(Path, Vec<Arg>),
-    /// `P { x: 1, y }`.
-    Struct(Path, Vec<(Ident, Option<Expr>)>),
+    /// `P { x: 1, y }`, `P { x: 1, ..p }`.
+    Struct(Path, Vec<(Ident, Option<Expr>)>, Option<Box<Expr>>),
     /// `(a, b)`.
     Tuple(Vec<Expr>),
     /// `if …`.
@@ -361,19 +389,21 @@ pub enum ExprKind {
     Range(Box<Expr>, Box<Expr>, bool),
     /// `return a`.
     Return(Option<Box<Expr>>),
-    /// `break`.
-    Break,
-    /// `continue`.
-    Continue,
+    /// `break`, `break 'a`.
+    Break(Option<Ident>),
+    /// `continue`, `continue 'a`.
+    Continue(Option<Ident>),
 }
 
-/// `if c { … } else { … }`, `if let p = c { … }`.
+/// `if c { … } else { … }`, `if let p = c && d { … }`.
 #[derive(Clone, Debug)]
 pub struct If {
     /// The pattern of `if let`.
     pub pattern: Option<Pattern>,
     /// The condition, or what is matched.
     pub condition: Expr,
+    /// What must also hold if the pattern matches.
+    pub guard: Option<Expr>,
     /// The block to evaluate if the condition holds.
     pub then: Block,
     /// A block or another `if`.
@@ -413,6 +443,8 @@ pub enum PatternKind {
     Range(Box<Expr>, Box<Expr>, bool),
     /// `(a, b)`.
     Tuple(Vec<Pattern>),
+    /// `[a, b]`, `[a, .., b]`: where the `..` is that stands for any further elements.
+    Array(Vec<Pattern>, Option<usize>),
     /// `Some(x)`, `Shape::Empty`.
     Variant(Path, Vec<Pattern>),
     /// `P { x, y: 3, .. }`.

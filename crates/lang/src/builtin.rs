@@ -1,6 +1,7 @@
 //! Names that the language reserves. A definition of such a name would never be found, so it is
 //! refused.
 
+use crate::ast::BinaryOp;
 use crate::def::Def;
 use crate::ty::{MAX_WIDTH, Precision};
 
@@ -12,6 +13,10 @@ pub const PARTIES: &str = "PARTIES";
 pub enum Function {
     /// `assert`.
     Assert,
+    /// `assert!`.
+    AssertMacro,
+    /// `assert_eq!`, `assert_ne!`: what must hold.
+    AssertOrder(BinaryOp),
     /// `zero`.
     Zero,
     /// `clog2`.
@@ -22,6 +27,9 @@ pub enum Function {
 pub fn function(name: &str) -> Option<Function> {
     Some(match name {
         "assert" => Function::Assert,
+        "assert!" => Function::AssertMacro,
+        "assert_eq!" => Function::AssertOrder(BinaryOp::Eq),
+        "assert_ne!" => Function::AssertOrder(BinaryOp::Ne),
         "zero" => Function::Zero,
         "clog2" => Function::Clog2,
         _ => return None,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::ast::Variant;
 use crate::check::Cx;
 use crate::def::Def;
 use crate::program::{AdtDecl, Program};
@@ -99,13 +100,10 @@ impl Facts {
                 }
                 AdtDecl::Enum(decl) => {
                     let mut shown = String::new();
-                    for (variant, (ident, payload)) in decl.variants.iter().enumerate() {
+                    for (variant, written) in decl.variants.iter().enumerate() {
                         let types: Vec<&str> =
-                            payload.iter().map(|ty| text(sources, ty.span)).collect();
-                        let one = match &types[..] {
-                            [] => ident.name.to_string(),
-                            types => format!("{}({})", ident.name, types.join(", ")),
-                        };
+                            written.payload.iter().map(|ty| text(sources, ty.span)).collect();
+                        let one = variant_text(written, &types);
                         shown.push_str(&format!("    {one},\n"));
                         if let Some(span) = program.defined_at(Def::Variant(place, variant)) {
                             let signature = format!("{}::{one}", name.name);
@@ -139,6 +137,20 @@ impl Facts {
         let docs = docs(sources, span);
         self.items.insert(span, ItemFact { kind, name, signature, docs });
     }
+}
+
+/// Returns a variant as it is declared.
+fn variant_text(variant: &Variant, types: &[&str]) -> String {
+    let name = &variant.name.name;
+    if types.is_empty() {
+        return name.to_string();
+    }
+    if variant.fields.is_empty() {
+        return format!("{name}({})", types.join(", "));
+    }
+    let fields = variant.fields.iter().zip(types);
+    let fields: Vec<String> = fields.map(|(field, ty)| format!("{}: {ty}", field.name)).collect();
+    format!("{name} {{ {} }}", fields.join(", "))
 }
 
 /// Returns the text of a place.

@@ -184,6 +184,10 @@ fn spaced(
     if last == "{" {
         return !in_use;
     }
+    // `assert!(…)`
+    if own == "!" && before.token == Token::Name && !keyword(last) {
+        return false;
+    }
     let ends_value = |token: Token, text: &str| {
         (word(token) && !keyword(text)) || matches!(text, ")" | "]" | "}")
     };

@@ -27,12 +27,15 @@ pub enum Token {
     #[regex(r"[0-9][0-9_]*\.[0-9][0-9_]*([eE][+-]?[0-9_]+)?([fF][0-9]+)?")]
     #[regex(r"[0-9][0-9_]*[eE][+-][0-9_]+([fF][0-9]+)?")]
     Float,
-    /// `'a'`
-    #[regex(r"'([^'\\\n]|\\[^\n])'")]
+    /// `'a'`, `b'a'`
+    #[regex(r"b?'([^'\\\n]|\\[^\n])'")]
     Char,
-    /// `"text"`
-    #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
+    /// `"text"`, `b"text"`
+    #[regex(r#"b?"([^"\\\n]|\\[^\n])*""#)]
     Text,
+    /// `'a`, the name of a loop.
+    #[regex(r"'[A-Za-z_][A-Za-z0-9_]*")]
+    Label,
     /// Brackets, separators and operators.
     #[token("(")]
     #[token(")")]
@@ -138,6 +141,10 @@ pub fn lex(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Lexed> {
                     b'"' => "this text has no closing `\"` on its line",
                     b'\'' => "a character is written `'a'`",
                     b'/' => "this comment has no closing `*/`",
+                    b'?' => {
+                        "there is no `?`: write `if c { a } else { b }`, or \
+                         `let Some(x) = … else { return None; };`"
+                    }
                     _ => "this character means nothing here",
                 };
                 errors.push(Diagnostic::new(Code::Text, span, reason));
@@ -184,9 +191,10 @@ fn refused(text: &str, span: Span) -> Diagnostic {
         .help("delete it: outside of texts in `\"`, a program has no such characters")
 }
 
-/// Returns the bytes of a text or character literal, whose quotes are part of `literal`; `None` for
-/// a bad escape.
+/// Returns the bytes of a text or character literal, whose quotes, and a `b` before them, are part
+/// of `literal`; `None` for a bad escape.
 pub fn unescape(literal: &str) -> Option<Vec<u8>> {
+    let literal = literal.strip_prefix('b').unwrap_or(literal);
     let inner = literal.get(1..literal.len().checked_sub(1)?)?;
     let mut bytes = Vec::with_capacity(inner.len());
     let mut chars = inner.chars();

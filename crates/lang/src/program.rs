@@ -78,6 +78,31 @@ pub struct ConstDef {
     pub public: bool,
 }
 
+/// What methods belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Head {
+    /// A structure or an enumeration: its place in the program.
+    Adt(usize),
+    /// `bool`.
+    Bool,
+    /// `u<W>`.
+    Unsigned,
+    /// `i<W>`.
+    Signed,
+    /// `fixed<I, F>`.
+    Fixed,
+    /// `f32` and `f64`.
+    Float,
+    /// All arrays.
+    Array,
+    /// All integers.
+    Int,
+    /// All numbers.
+    Num,
+    /// All types.
+    Any,
+}
+
 /// Methods that wait for their type to be found.
 struct Impl {
     module: usize,
@@ -105,7 +130,7 @@ pub struct Program<'a> {
     /// The places of a structure's fields and an enumeration's variants, by their names.
     parts: HashMap<(usize, Name), usize>,
     /// Methods by type and name.
-    pub methods: HashMap<(usize, Name), usize>,
+    pub methods: HashMap<(Head, Name), usize>,
     /// The parties' names.
     pub parties: Vec<Ident>,
     /// What names of the main file mean, if this is noted.
@@ -208,8 +233,11 @@ impl<'a> Program<'a> {
                     return;
                 }
                 check_generics(&decl.generics, errors);
-                check_distinct(decl.variants.iter().map(|(name, _)| name), errors);
-                self.add_parts(self.adts.len(), decl.variants.iter().map(|(name, _)| name));
+                check_distinct(decl.variants.iter().map(|variant| &variant.name), errors);
+                for variant in &decl.variants {
+                    check_distinct(variant.fields.iter(), errors);
+                }
+                self.add_parts(self.adts.len(), decl.variants.iter().map(|variant| &variant.name));
                 self.adts.push(Adt { module, decl: AdtDecl::Enum(decl) });
                 self.define(module, &name, Def::Adt(self.adts.len() - 1), public, errors);
             }
@@ -272,12 +300,15 @@ impl<'a> Program<'a> {
     fn bind_impls(&mut self, errors: &mut Diagnostics) {
         for found in std::mem::take(&mut self.impls) {
             let Impl { module, generics, ty, functions } = found;
-            let TypeKind::Path(path, _) = &ty.kind else {
-                let message = "methods belong to a structure or an enumeration";
-                errors.push(Diagnostic::new(Code::Type, ty.span, message));
-                continue;
-            };
-            let Some(Def::Adt(adt)) = self.resolve(module, &path.parts, errors) else {
+            let built_in = if self.is_std(module) { built_in(&ty, &generics) } else { None };
+            let head = built_in.or_else(|| match &ty.kind {
+                TypeKind::Path(path, _) => match self.resolve(module, &path.parts, errors)? {
+                    Def::Adt(adt) => Some(Head::Adt(adt)),
+                    _ => None,
+                },
+                _ => None,
+            });
+            let Some(head) = head else {
                 let message = "methods belong to a structure or an enumeration";
                 errors.push(Diagnostic::new(Code::Type, ty.span, message));
                 continue;
@@ -291,7 +322,7 @@ impl<'a> Program<'a> {
                 let owner = Some(owner.clone());
                 self.fns.push(FnDef { module, decl, owner, generics: Arc::new(all) });
                 let place = self.fns.len() - 1;
-                if self.methods.insert((adt, name.name.clone()), place).is_some() {
+                if self.methods.insert((head, name.name.clone()), place).is_some() {
                     let message = format!("`{}` is defined twice", name.name);
                     errors.push(Diagnostic::new(Code::Name, name.span, message));
                 }
@@ -324,6 +355,12 @@ impl<'a> Program<'a> {
                 None
             }
         }
+    }
+
+    /// Reads the methods of built-in types, once.
+    pub fn load_methods(&mut self, errors: &mut Diagnostics) {
+        let path: Vec<Name> = vec!["std".into(), "methods".into()];
+        self.module(&path, Span::default(), errors);
     }
 
     /// Returns what a path means in a module, if anything.
@@ -431,7 +468,7 @@ impl<'a> Program<'a> {
             }
             Def::Adt(adt) => match self.variant(adt, &next.name) {
                 Some(variant) => Def::Variant(adt, variant),
-                None => Def::Fn(*self.methods.get(&(adt, next.name.clone()))?),
+                None => Def::Fn(*self.methods.get(&(Head::Adt(adt), next.name.clone()))?),
             },
             _ => return None,
         };
@@ -478,6 +515,19 @@ impl<'a> Program<'a> {
         self.modules[module].scope.keys().chain(self.modules[module].uses.keys()).chain(prelude)
     }
 
+    /// Returns the public names of a module and what it uses, for suggestions.
+    pub fn public_names(&self, module: usize) -> impl Iterator<Item = &Name> {
+        let scope = &self.modules[module].scope;
+        scope.iter().filter(|(_, (_, public))| *public).map(|(name, _)| name)
+    }
+
+    /// Returns the fields or variants of a type and its methods, for suggestions.
+    pub fn members(&self, adt: usize) -> impl Iterator<Item = &Name> {
+        let parts = self.parts.keys().filter(move |(of, _)| *of == adt).map(|(_, name)| name);
+        let own = Head::Adt(adt);
+        parts.chain(self.methods.keys().filter(move |(of, _)| *of == own).map(|(_, name)| name))
+    }
+
     /// Returns the functions that a module defines.
     pub fn functions(&self, module: usize) -> Vec<usize> {
         (0..self.fns.len()).filter(|&f| self.fns[f].module == module).collect()
@@ -497,7 +547,7 @@ impl<'a> Program<'a> {
             }
             Def::Adt(adt) => Some(self.adts.get(adt)?.name().span),
             Def::Variant(adt, variant) => match &self.adts.get(adt)?.decl {
-                AdtDecl::Enum(decl) => Some(decl.variants.get(variant)?.0.span),
+                AdtDecl::Enum(decl) => Some(decl.variants.get(variant)?.name.span),
                 AdtDecl::Struct(_) => None,
             },
             Def::Fn(function) => Some(self.fns.get(function)?.decl.name.span),
@@ -505,6 +555,38 @@ impl<'a> Program<'a> {
             Def::Alias(alias) => Some(self.alias_names.get(alias)?.span),
         }
     }
+}
+
+/// Returns the built-in type of an `impl` of the library.
+fn built_in(ty: &Type, generics: &[Generic]) -> Option<Head> {
+    let path = match &ty.kind {
+        TypeKind::Array(..) => return Some(Head::Array),
+        TypeKind::Path(path, _) => path,
+        TypeKind::Tuple(_) => return None,
+    };
+    let [only] = &path.parts[..] else { return None };
+    if let Some(generic) = generics.iter().find(|generic| generic.name.name == only.name) {
+        let GenericKind::Type(bound) = &generic.kind else { return None };
+        return Some(match bound.as_ref().map(|bound| &*bound.name) {
+            Some("Int") => Head::Int,
+            Some("Float") => Head::Float,
+            Some(_) => Head::Num,
+            None => Head::Any,
+        });
+    }
+    Some(match builtin::ty(&only.name)? {
+        builtin::Type::Bool => Head::Bool,
+        builtin::Type::Int(signed) | builtin::Type::Exact(signed, _) => {
+            if signed {
+                Head::Signed
+            } else {
+                Head::Unsigned
+            }
+        }
+        builtin::Type::Size => Head::Unsigned,
+        builtin::Type::Float(_) => Head::Float,
+        builtin::Type::Fixed => Head::Fixed,
+    })
 }
 
 /// Reports every name that occurs a second time.

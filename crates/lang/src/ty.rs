@@ -242,9 +242,10 @@ impl Shapes {
         }
     }
 
-    /// Returns where part `index` of a tuple or a structure begins, and its type.
+    /// Returns where part `index` of a tuple, a structure or an array begins, and its type.
     pub fn part(&self, id: TyId, index: usize) -> (usize, TyId) {
         let part = match self.shape(id) {
+            Shape::Array(element, _) => return (index * self.width(*element) as usize, *element),
             Shape::Tuple(parts) => parts.get(index).copied(),
             Shape::Struct(_, fields) => fields.get(index).map(|field| field.1),
             _ => None,

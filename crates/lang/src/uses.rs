@@ -11,6 +11,11 @@ pub fn block_in_types(block: &Block, name: &str) -> bool {
         Stmt::Let(_, ty, value) => {
             ty.as_ref().is_some_and(|ty| type_names(ty, name)) || expr_in_types(value, name)
         }
+        Stmt::LetElse(bound) => {
+            bound.ty.as_ref().is_some_and(|ty| type_names(ty, name))
+                || expr_in_types(&bound.value, name)
+                || block_in_types(&bound.otherwise, name)
+        }
         Stmt::Const(decl) => {
             decl.ty.as_ref().is_some_and(|ty| type_names(ty, name))
                 || decl.value.as_ref().is_some_and(|value| names(value, name))
@@ -64,6 +69,7 @@ pub fn expr_in_types(expr: &Expr, name: &str) -> bool {
         ExprKind::Range(low, high, _) => names(low, name) || names(high, name),
         ExprKind::If(branch) => {
             expr_in_types(&branch.condition, name)
+                || branch.guard.as_ref().is_some_and(|guard| expr_in_types(guard, name))
                 || block_in_types(&branch.then, name)
                 || branch.otherwise.as_ref().is_some_and(|other| expr_in_types(other, name))
         }
@@ -113,13 +119,15 @@ fn collect<'e>(expr: &'e Expr, found: &mut HashSet<&'e str>) -> bool {
         }
         ExprKind::Cast(value, ty) => collect(value, found) && collect_type(ty, found),
         ExprKind::If(_) | ExprKind::Match(..) | ExprKind::Block(_) => false,
-        ExprKind::Struct(_, fields) => fields.iter().all(|(name, value)| match value {
-            Some(value) => collect(value, found),
-            None => {
-                found.insert(&name.name);
-                true
-            }
-        }),
+        ExprKind::Struct(_, fields, base) => {
+            fields.iter().all(|(name, value)| match value {
+                Some(value) => collect(value, found),
+                None => {
+                    found.insert(&name.name);
+                    true
+                }
+            }) && base.as_ref().is_none_or(|base| collect(base, found))
+        }
         ExprKind::Call(callee, args, values) => {
             args.iter().all(|arg| collect_arg(arg, found))
                 && collect(callee, found)
@@ -162,8 +170,8 @@ fn arg_names(arg: &Arg, name: &str) -> bool {
 /// Returns the expressions directly inside one.
 fn parts(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
-        ExprKind::Struct(_, fields) => {
-            fields.iter().filter_map(|(_, value)| value.as_ref()).collect()
+        ExprKind::Struct(_, fields, base) => {
+            fields.iter().filter_map(|(_, value)| value.as_ref()).chain(base.as_deref()).collect()
         }
         ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.iter().collect(),
         ExprKind::Repeat(a, b)

@@ -273,8 +273,7 @@ fn functions(module: &str) -> Vec<(String, String)> {
             continue;
         }
         if let Some(rest) = line.strip_prefix("impl") {
-            owner = rest.split_once("> ").map_or("", |(_, name)| name);
-            owner = owner.split('<').next().unwrap_or_default();
+            owner = owner_of(rest);
         }
         let method = line.strip_prefix("    fn ").map(|rest| format!("{owner}::{rest}"));
         let function = line.strip_prefix("pub fn ").map(str::to_string);
@@ -298,6 +297,17 @@ fn functions(module: &str) -> Vec<(String, String)> {
         }
     }
     functions
+}
+
+/// Returns what the methods after `impl` belong to: a type, or the bound of all types that have them.
+fn owner_of(header: &str) -> &str {
+    let (generics, owner) = header.split_once("> ").unwrap_or_default();
+    let owner = owner.trim_end_matches(" {");
+    match generics.strip_prefix("<T: ") {
+        Some(bound) if owner == "T" => bound,
+        _ if owner.starts_with("Option") => "Option",
+        _ => owner,
+    }
 }
 
 /// Returns what a module says about itself.

@@ -8,10 +8,12 @@ use crate::ast::{self, BinaryOp, ExprKind, Ident};
 use crate::builtin;
 use crate::def::Def;
 use crate::diag::Code;
-use crate::references::Target;
 use crate::source::Span;
 use crate::tir::{Expr, Intrinsic, Kind};
 use crate::ty::{Arg, Ty};
+
+/// A failed assert shows at most this many characters of its condition.
+const MOST_WRITTEN: usize = 80;
 
 impl FnCx<'_, '_> {
     pub(super) fn call(
@@ -73,6 +75,10 @@ impl FnCx<'_, '_> {
     ) -> Option<Expr> {
         match builtin::function(&name.name) {
             Some(builtin::Function::Assert) => return Some(self.assert(values, span)),
+            Some(builtin::Function::AssertMacro) => return Some(self.assert_macro(values, span)),
+            Some(builtin::Function::AssertOrder(op)) => {
+                return Some(self.assert_order(op, values, span));
+            }
             Some(builtin::Function::Zero) => {
                 let ty = match (args, hint) {
                     ([ast::Arg::Type(ty)], _) => self.own_type(ty),
@@ -134,23 +140,71 @@ impl FnCx<'_, '_> {
     }
 
     /// Adds the text that an assert shows, and returns its number.
-    fn assert_text(&mut self, text: &ast::Expr, span: Span) -> Option<u32> {
+    pub(super) fn assert_text(&mut self, text: &ast::Expr, span: Span) -> Option<u32> {
         let ExprKind::Text(bytes) = &text.kind else {
             self.error(Code::Type, text.span, "this must be a text in `\"`");
             return None;
         };
-        let text = String::from_utf8_lossy(bytes).into_owned();
+        Some(self.add_assert(String::from_utf8_lossy(bytes).into_owned(), span))
+    }
+
+    fn add_assert(&mut self, text: String, span: Span) -> u32 {
         let asserts = &mut self.cx.tir.asserts;
-        let place = *self.cx.assert_places.entry(span).or_insert_with(|| {
+        *self.cx.assert_places.entry(span).or_insert_with(|| {
             asserts.push((text, span));
             asserts.len() as u32 - 1
-        });
-        Some(place)
+        })
+    }
+
+    /// Checks `assert!(condition)`, with or without a text.
+    fn assert_macro(&mut self, values: &[ast::Expr], span: Span) -> Expr {
+        let [condition] = values else { return self.assert(values, span) };
+        let text = format!("assertion failed: {}", self.written(condition.span));
+        let condition = self.check(condition, &Ty::Bool);
+        self.asserted(condition, text, span)
+    }
+
+    /// Checks `assert_eq!(a, b)` and `assert_ne!(a, b)`, with or without a text.
+    fn assert_order(&mut self, op: BinaryOp, values: &[ast::Expr], span: Span) -> Expr {
+        let ([a, b] | [a, b, _]) = values else {
+            self.error(Code::Type, span, "this takes two values, and may have a text");
+            return self.broken(span);
+        };
+        let within = a.span.to(b.span);
+        let kind = ExprKind::Binary(op, Box::new(a.clone()), Box::new(b.clone()));
+        let condition = ast::Expr { kind, span: within };
+        if let [_, _, text] = values {
+            return self.assert(&[condition, text.clone()], span);
+        }
+        let (left, right) = (self.written(a.span), self.written(b.span));
+        let text = format!("assertion failed: {left} {} {right}", op.text());
+        let condition = self.check(&condition, &Ty::Bool);
+        self.asserted(condition, text, span)
+    }
+
+    fn asserted(&mut self, condition: Expr, text: String, span: Span) -> Expr {
+        let text = self.add_assert(text, span);
+        let constant = condition.constant;
+        self.node(Kind::Assert(Box::new(condition), text), &Ty::unit(), constant, span)
+    }
+
+    /// Returns what is written at a place, on one line and not too long.
+    fn written(&self, span: Span) -> String {
+        let source = self.cx.program.sources.files.get(span.file as usize);
+        let text = source.and_then(|s| s.text.get(span.start as usize..span.end as usize));
+        let words: Vec<&str> = text.unwrap_or_default().split_whitespace().collect();
+        let text = words.join(" ");
+        match text.char_indices().nth(MOST_WRITTEN) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        }
     }
 
     fn assert(&mut self, values: &[ast::Expr], span: Span) -> Expr {
         let [condition, text] = values else {
-            self.error(Code::Type, span, "`assert` takes a condition and a text");
+            let message = "`assert` takes a condition and a text";
+            let error = self.diagnostic(Code::Type, span, message);
+            self.cx.errors.push(error.help("`assert!(condition)` needs no text"));
             return self.broken(span);
         };
         let condition = self.check(condition, &Ty::Bool);
@@ -159,48 +213,7 @@ impl FnCx<'_, '_> {
         self.node(Kind::Assert(Box::new(condition), text), &Ty::unit(), constant, span)
     }
 
-    fn method(
-        &mut self,
-        receiver: &ast::Expr,
-        name: &Ident,
-        args: &[ast::Arg],
-        values: &[ast::Expr],
-        hint: Option<&Ty>,
-        span: Span,
-    ) -> Expr {
-        let receiver = self.expr(receiver, None);
-        let ty = self.known_type(&receiver);
-        let Ty::Adt(adt, adt_args) = &ty else {
-            if ty != Ty::Error {
-                let shown = self.show(&ty);
-                let message = format!("`{shown}` has no method `{}`", name.name);
-                self.error(Code::Name, name.span, message);
-            }
-            return self.broken(span);
-        };
-        let is_option = matches!(
-            self.cx.program.bare_variant("Some"), Some(Def::Variant(option, _)) if option == *adt
-        );
-        if is_option && &*name.name == "expect" {
-            let (Some(Arg::Ty(payload)), [text]) = (adt_args.first(), values) else {
-                self.error(Code::Type, span, "`expect` takes a text");
-                return self.broken(span);
-            };
-            let Some(text) = self.assert_text(text, span) else { return self.broken(span) };
-            let constant = receiver.constant;
-            return self.node(Kind::Expect(Box::new(receiver), text), payload, constant, span);
-        }
-        let Some(&function) = self.cx.program.methods.get(&(*adt, name.name.clone())) else {
-            let shown = self.show(&ty);
-            let message = format!("`{shown}` has no method `{}`", name.name);
-            self.error(Code::Name, name.span, message);
-            return self.broken(span);
-        };
-        self.note(name.span, Target::Item(Def::Fn(function)));
-        self.call_fn(function, Some(receiver), args, values, hint, span)
-    }
-
-    fn call_fn(
+    pub(super) fn call_fn(
         &mut self,
         function: usize,
         receiver: Option<Expr>,

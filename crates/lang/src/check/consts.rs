@@ -119,7 +119,8 @@ impl Cx<'_> {
                 None => {
                     let ty = fn_cx.type_ref(&ty);
                     let (name, span) = (name.clone(), expr.span);
-                    let local = LocalInfo { name, span, ty, mutable: false, constant: false };
+                    let local =
+                        LocalInfo { name, span, ty, mutable: false, constant: false, number: None };
                     fn_cx.locals.push(local);
                     Binding::Local(fn_cx.locals.len() as u32 - 1)
                 }

@@ -4,15 +4,14 @@ use std::rc::Rc;
 
 use super::types::Mini;
 use super::unknown::{Check, VarKind};
-use super::{Binding, FnCx, LocalInfo};
+use super::{Binding, FnCx};
 use crate::ast::{self, BinaryOp, ExprKind, Ident, UnaryOp};
 use crate::def::Def;
 use crate::diag::Code;
-use crate::lower::has_effects;
 use crate::program::AdtDecl;
 use crate::references::Target;
 use crate::source::Span;
-use crate::tir::{Expr, Kind, Local, MAX_DEEP, Pattern, PatternKind, Stmt, TOO_DEEP};
+use crate::tir::{Expr, Kind, MAX_DEEP, TOO_DEEP};
 use crate::ty::{Arg, Len, Ty};
 use crate::value::Value;
 
@@ -81,7 +80,9 @@ impl FnCx<'_, '_> {
                 self.node(Kind::Const(Rc::new(Value::List(bytes))), &ty, true, span)
             }
             ExprKind::Path(path, _) => self.path(path),
-            ExprKind::Struct(path, fields) => self.struct_literal(path, fields, span),
+            ExprKind::Struct(path, fields, base) => {
+                self.struct_literal(path, fields, base.as_deref(), span)
+            }
             ExprKind::Tuple(parts) => self.tuple(parts, hint, span),
             ExprKind::If(branch) => self.if_expr(branch, hint, span),
             ExprKind::Match(value, arms) => self.match_expr(value, arms, hint, span),
@@ -129,17 +130,12 @@ impl FnCx<'_, '_> {
                 };
                 self.leave(Kind::Return(Box::new(value)), span)
             }
-            ExprKind::Break | ExprKind::Continue => {
-                if self.loops == 0 {
-                    self.error(Code::Control, span, "this is in no loop");
-                }
-                let is_break = matches!(expr.kind, ExprKind::Break);
-                self.leave(if is_break { Kind::Break } else { Kind::Continue }, span)
-            }
+            ExprKind::Break(label) => self.leave_loop(label.as_ref(), true, span),
+            ExprKind::Continue(label) => self.leave_loop(label.as_ref(), false, span),
         }
     }
 
-    fn leave(&mut self, kind: Kind, span: Span) -> Expr {
+    pub(super) fn leave(&mut self, kind: Kind, span: Span) -> Expr {
         let ty = self.any();
         self.diverging.push(ty.clone());
         self.node(kind, &ty, false, span)
@@ -180,6 +176,12 @@ impl FnCx<'_, '_> {
             && !before.is_empty()
         {
             return self.bits_of(before, span);
+        }
+        if let [before @ .., last] = &path.parts[..]
+            && matches!(&*last.name, "MAX" | "MIN")
+            && let Some(bound) = self.bound_of(before, &last.name, span)
+        {
+            return bound;
         }
         match self.definition(path) {
             Some(Def::Const(place)) => match self.cx.constant(place, span) {
@@ -226,81 +228,6 @@ impl FnCx<'_, '_> {
         }
         let bits = self.cx.shape(&ty, span).map_or(0, |id| self.cx.tir.shapes.width(id));
         self.node(Kind::Int(bits.into()), &Ty::size(), true, span)
-    }
-
-    fn struct_literal(
-        &mut self,
-        path: &ast::Path,
-        fields: &[(Ident, Option<ast::Expr>)],
-        span: Span,
-    ) -> Expr {
-        let Some(Def::Adt(adt)) = self.definition(path) else {
-            self.unknown(path, "structure");
-            return self.broken(span);
-        };
-        let AdtDecl::Struct(decl) = &self.cx.program.adts[adt].decl else {
-            self.error(Code::Type, path.span, "this is an enumeration: name a variant");
-            return self.broken(span);
-        };
-        let decl = decl.clone();
-        let args = self.fresh_args(&decl.generics);
-        let types = self.variants_of(adt, &args).pop().map(|v| v.1).unwrap_or_default();
-        let mut parts: Vec<Option<Expr>> = vec![None; types.len()];
-        let mut order = Vec::new();
-        for (name, value) in fields {
-            let Some(place) = self.cx.program.part(adt, &name.name) else {
-                let message = format!("`{}` has no field `{}`", decl.name.name, name.name);
-                self.error(Code::Name, name.span, message);
-                continue;
-            };
-            if parts[place].is_some() {
-                let message = format!("`{}` is given twice", name.name);
-                self.error(Code::Name, name.span, message);
-            }
-            let checked = match value {
-                Some(value) => self.check(value, &types[place]),
-                None => {
-                    let path = ast::Path { parts: vec![name.clone()], span: name.span };
-                    let kind = ExprKind::Path(path, Vec::new());
-                    self.check(&ast::Expr { kind, span: name.span }, &types[place])
-                }
-            };
-            parts[place] = Some(checked);
-            order.push(place);
-        }
-        if let Some(missing) = parts.iter().position(Option::is_none) {
-            let message = format!("the field `{}` is missing", decl.fields[missing].0.name);
-            self.error(Code::Type, span, message);
-            return self.broken(span);
-        }
-        let mut parts: Vec<Expr> = parts.into_iter().flatten().collect();
-        let constant = parts.iter().all(|part| part.constant);
-        let ty = Ty::Adt(adt, args);
-        let lets = self.as_written(&mut parts, &order);
-        let literal = self.node(Kind::Aggregate(parts), &ty, constant, span);
-        if lets.is_empty() {
-            return literal;
-        }
-        self.node(Kind::Block(lets, Some(Box::new(literal))), &ty, constant, span)
-    }
-
-    /// Returns statements that evaluate the fields of a structure in the order written, where the
-    /// order may matter. The parts become the variables that these statements bind.
-    fn as_written(&mut self, parts: &mut [Expr], order: &[usize]) -> Vec<Stmt> {
-        if order.is_sorted() || !parts.iter().any(has_effects) {
-            return Vec::new();
-        }
-        let mut lets = Vec::new();
-        for &place in order {
-            let Expr { ty, constant, span, .. } = parts[place];
-            let info = LocalInfo { name: "field".into(), span, ty, mutable: false, constant };
-            self.locals.push(info);
-            let kind = Kind::Local(self.locals.len() as Local - 1);
-            let value = std::mem::replace(&mut parts[place], Expr { kind, ty, constant, span });
-            let kind = PatternKind::Bind(self.locals.len() as Local - 1);
-            lets.push(Stmt::Let(Pattern { kind, ty, span }, value));
-        }
-        lets
     }
 
     /// Checks a variant with its payload.
@@ -467,8 +394,7 @@ impl FnCx<'_, '_> {
         }
         if ty != Ty::Error {
             let shown = self.show(&ty);
-            let message = format!("`{shown}` has no field `{}`", name.name);
-            self.error(Code::Name, name.span, message);
+            self.no_field(&shown, if let Ty::Adt(adt, _) = ty { Some(adt) } else { None }, name);
         }
         None
     }

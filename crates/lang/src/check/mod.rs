@@ -8,10 +8,13 @@ mod consts;
 mod cover;
 mod expr;
 mod infer;
+mod leave;
+mod methods;
 mod pattern;
 mod scope;
 mod show;
 mod stmt;
+mod structure;
 mod suggest;
 mod types;
 mod uncalled;
@@ -316,7 +319,8 @@ struct FnCx<'c, 'a> {
     checks: Vec<(Check, Ty, Span)>,
     matches: Vec<Coverage>,
     result: Ty,
-    loops: u32,
+    /// The loops around, the innermost last.
+    loops: Vec<Loop>,
     /// Types of `return` and the like, which default to the unit.
     diverging: Vec<Ty>,
     alias_depth: u32,
@@ -343,6 +347,19 @@ struct LocalInfo {
     ty: TyRef,
     mutable: bool,
     constant: bool,
+    /// The number that a `let` binds it to, if it is one that a length can be.
+    number: Option<u64>,
+}
+
+/// A loop that is being checked.
+#[derive(Default)]
+struct Loop {
+    label: Option<Name>,
+    /// Variables that hold once an inner loop has left this loop, or its round.
+    broken: Option<Local>,
+    continued: Option<Local>,
+    /// Those that the inner loop just checked can set, with how it leaves this loop then.
+    left: Vec<(Local, bool)>,
 }
 
 impl<'c, 'a> FnCx<'c, 'a> {
@@ -363,7 +380,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
             checks: Vec::new(),
             matches: Vec::new(),
             result: Ty::unit(),
-            loops: 0,
+            loops: Vec::new(),
             diverging: Vec::new(),
             alias_depth: 0,
             place: Span::default(),
@@ -403,7 +420,14 @@ impl<'c, 'a> FnCx<'c, 'a> {
         {
             references.variables.insert(span, name.clone());
         }
-        self.locals.push(LocalInfo { name: name.clone(), span, ty, mutable, constant });
+        self.locals.push(LocalInfo {
+            name: name.clone(),
+            span,
+            ty,
+            mutable,
+            constant,
+            number: None,
+        });
         let local = self.locals.len() as u32 - 1;
         self.scope.push(name, Binding::Local(local));
         local
@@ -436,7 +460,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         let env = self.inside(adt, args);
         let AdtDecl::Enum(decl) = &self.cx.program.adts[adt].decl else { return Vec::new() };
         let decl = decl.clone();
-        decl.variants[variant].1.iter().map(|ty| self.convert(ty, &env)).collect()
+        decl.variants[variant].payload.iter().map(|ty| self.convert(ty, &env)).collect()
     }
 
     fn variants_of(&mut self, adt: usize, args: &[Arg]) -> Vec<(Name, Vec<Ty>)> {
@@ -449,9 +473,9 @@ impl<'c, 'a> FnCx<'c, 'a> {
             }
             AdtDecl::Enum(decl) => {
                 let decl = decl.clone();
-                let payload = |(name, types): &(ast::Ident, Vec<ast::Type>)| {
-                    let types = types.iter().map(|ty| self.convert(ty, &env)).collect();
-                    (name.name.clone(), types)
+                let payload = |variant: &ast::Variant| {
+                    let types = variant.payload.iter().map(|ty| self.convert(ty, &env)).collect();
+                    (variant.name.name.clone(), types)
                 };
                 decl.variants.iter().map(payload).collect()
             }

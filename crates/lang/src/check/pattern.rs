@@ -9,11 +9,13 @@ use super::{Binding, Coverage, FnCx};
 use crate::ast::{self, ExprKind, PatternKind as Written, UnaryOp};
 use crate::def::Def;
 use crate::diag::Code;
-use crate::program::AdtDecl;
 use crate::source::Span;
 use crate::tir::{Local, Pattern, PatternKind, TyRef};
-use crate::ty::Ty;
+use crate::ty::{Len, Ty};
 use crate::value::Value;
+
+/// A `..` in a pattern for an array stands for at most this many elements.
+const MOST_REST: u64 = 1 << 12;
 
 impl FnCx<'_, '_> {
     /// Checks a pattern for values of a type and brings its names into scope.
@@ -65,6 +67,7 @@ impl FnCx<'_, '_> {
                 }
             }
             Written::Tuple(parts) => self.tuple_pattern(parts, ty, constant, span),
+            Written::Array(parts, rest) => self.array_pattern(parts, *rest, (ty, constant), span),
             Written::Variant(path, parts) => self.variant_pattern(path, parts, ty, constant, span),
             Written::Struct(path, fields, rest) => {
                 self.struct_pattern(path, fields, *rest, ty, constant, span)
@@ -194,23 +197,14 @@ impl FnCx<'_, '_> {
         constant: bool,
         span: Span,
     ) -> PatternKind {
-        let Some(Def::Adt(adt)) = self.definition(path) else {
-            self.unknown(path, "structure");
-            return PatternKind::Any;
-        };
-        let AdtDecl::Struct(decl) = &self.cx.program.adts[adt].decl else {
-            self.error(Code::Pattern, path.span, "this is an enumeration: name a variant");
-            return PatternKind::Any;
-        };
-        let decl = decl.clone();
-        let args = self.fresh_args(&decl.generics);
-        self.demand(ty, &Ty::Adt(adt, args.clone()), span);
-        let types = self.variants_of(adt, &args).pop().map(|v| v.1).unwrap_or_default();
+        let Some(named) = self.named_parts(path, Code::Pattern) else { return PatternKind::Any };
+        self.demand(ty, &Ty::Adt(named.adt, named.args.clone()), span);
+        let places = named.places();
+        let types = &named.types;
         let mut parts: Vec<Option<Pattern>> = vec![None; types.len()];
         for (name, pattern) in fields {
-            let Some(place) = self.cx.program.part(adt, &name.name) else {
-                let message = format!("`{}` has no field `{}`", decl.name.name, name.name);
-                self.error(Code::Name, name.span, message);
+            let Some(&place) = places.get(&*name.name) else {
+                self.no_named_field(&named, name);
                 continue;
             };
             if parts[place].is_some() {
@@ -227,16 +221,71 @@ impl FnCx<'_, '_> {
             parts[place] = Some(pattern);
         }
         if !rest && let Some(missing) = parts.iter().position(Option::is_none) {
-            let message = format!("the field `{}` is not named", decl.fields[missing].0.name);
+            let message = format!("the field `{}` is not named", named.fields[missing]);
             let error = self.diagnostic(Code::Pattern, span, message);
             self.cx.errors.push(error.help("name it, or end with `..`"));
         }
         let mut all = Vec::new();
-        for (part, ty) in parts.into_iter().zip(&types) {
+        for (part, ty) in parts.into_iter().zip(types) {
             let any = Pattern { kind: PatternKind::Any, ty: self.type_ref(ty), span };
             all.push(part.unwrap_or(any));
         }
+        match named.variant {
+            Some(variant) => PatternKind::Variant(variant, all),
+            None => PatternKind::Tuple(all),
+        }
+    }
+
+    /// Checks a pattern for an array; `rest` is where its `..` is.
+    fn array_pattern(
+        &mut self,
+        parts: &[ast::Pattern],
+        rest: Option<usize>,
+        (ty, constant): (&Ty, bool),
+        span: Span,
+    ) -> PatternKind {
+        let element = self.any();
+        let len = match rest {
+            None => Len::Known(parts.len() as u64),
+            Some(_) => Len::Var(self.fresh_len()),
+        };
+        let errors = self.cx.errors.errors();
+        self.demand(ty, &Ty::Array(Box::new(element.clone()), len), span);
+        if self.cx.errors.errors() > errors {
+            self.unify(&element, &Ty::Error);
+        }
+        self.settle();
+        let Len::Known(len) = self.len(len) else {
+            self.error(Code::Type, span, "the length of the array must be known here");
+            return PatternKind::Any;
+        };
+        let Some(more) = len.checked_sub(parts.len() as u64) else {
+            let message = format!("this names {} elements, the array has {len}", parts.len());
+            self.error(Code::Pattern, span, message);
+            return PatternKind::Any;
+        };
+        if more > MOST_REST {
+            let message = format!("`..` stands for at most {MOST_REST} elements, here {more}");
+            self.error(Code::Limit, span, message);
+            return PatternKind::Any;
+        }
+        let mut all = Vec::new();
+        for (place, part) in parts.iter().enumerate() {
+            if rest == Some(place) {
+                self.add_rest(more, &element, span, &mut all);
+            }
+            all.push(self.part(part, &element, constant));
+        }
+        if rest == Some(parts.len()) {
+            self.add_rest(more, &element, span, &mut all);
+        }
         PatternKind::Tuple(all)
+    }
+
+    fn add_rest(&mut self, more: u64, element: &Ty, span: Span, all: &mut Vec<Pattern>) {
+        let ty = self.type_ref(element);
+        let any = || Pattern { kind: PatternKind::Any, ty, span };
+        all.extend(std::iter::repeat_with(any).take(more as usize));
     }
 
     /// Checks alternatives, which must all bind the same names to the same variables.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::types::Mini;
 use super::unknown::Check;
 use super::{Binding, FnCx, MAX_ROUNDS};
 use crate::ast::{self, BinaryOp, ExprKind};
@@ -43,36 +44,58 @@ impl FnCx<'_, '_> {
 
     fn stmt(&mut self, stmt: &ast::Stmt, stmts: &mut Vec<Stmt>) {
         match stmt {
-            ast::Stmt::Let(pattern, ty, value) => {
-                let value = match ty {
-                    Some(ty) => {
-                        let ty = self.own_type(ty);
-                        let value = self.check(value, &ty);
-                        // The annotated type may be known where the value's is not yet.
-                        Expr { ty: self.type_ref(&ty), ..value }
-                    }
-                    None => self.expr(value, None),
-                };
+            ast::Stmt::Let(pattern, ty, written) => {
+                let value = self.let_value(ty.as_ref(), written);
                 let ty = self.ty_of(&value);
+                let number = match &pattern.kind {
+                    ast::PatternKind::Name(_, false) => self.number(written),
+                    _ => None,
+                };
                 let pattern = self.pattern(pattern, &ty, false);
+                if let PatternKind::Bind(local) = pattern.kind {
+                    self.locals[local as usize].number = number;
+                }
                 self.covers(vec![(pattern.clone(), false)], value.ty, pattern.span, true);
                 stmts.push(Stmt::Let(pattern, value));
+            }
+            ast::Stmt::LetElse(bound) => {
+                let stmt = self.let_else(bound);
+                stmts.push(stmt);
             }
             ast::Stmt::Const(decl) => self.local_const(decl),
             ast::Stmt::Expr(value) => {
                 let value = self.expr(value, None);
                 stmts.push(Stmt::Expr(value));
             }
+            ast::Stmt::Assign(places, None, value, _)
+                if matches!(&places.kind, ExprKind::Tuple(_) | ExprKind::Array(_))
+                    || is_underscore(places) =>
+            {
+                self.assign_parts(places, value, stmts);
+            }
             ast::Stmt::Assign(place, op, value, span) => {
                 if let Some(stmt) = self.assign(place, *op, value, *span) {
                     stmts.push(stmt);
                 }
             }
-            ast::Stmt::For(looped) => {
-                if let Some(stmt) = self.for_loop(looped) {
-                    stmts.push(stmt);
-                }
-            }
+            ast::Stmt::For(looped) => self.add_loop(looped, stmts),
+        }
+    }
+
+    pub(super) fn let_value(&mut self, ty: Option<&ast::Type>, value: &ast::Expr) -> Expr {
+        let Some(ty) = ty else { return self.expr(value, None) };
+        let ty = self.own_type(ty);
+        let value = self.check(value, &ty);
+        // The annotated type may be known where the value's is not yet.
+        Expr { ty: self.type_ref(&ty), ..value }
+    }
+
+    /// Returns the number that an expression of constants has as a `usize`.
+    fn number(&mut self, expr: &ast::Expr) -> Option<u64> {
+        let env = self.own_env();
+        match self.mini(expr, &env) {
+            Mini::Value(number) => u64::try_from(number).ok(),
+            _ => None,
         }
     }
 
@@ -124,7 +147,7 @@ impl FnCx<'_, '_> {
     }
 
     /// Returns a place that can be assigned to and its type, or reports an error.
-    fn place(&mut self, expr: &ast::Expr) -> Option<(Place, Ty)> {
+    pub(super) fn place(&mut self, expr: &ast::Expr) -> Option<(Place, Ty)> {
         match &expr.kind {
             ExprKind::Path(path, _) if path.parts.len() == 1 => {
                 let name = &path.parts[0].name;
@@ -187,7 +210,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    fn for_loop(&mut self, looped: &ast::ForLoop) -> Option<Stmt> {
+    pub(super) fn for_loop(&mut self, looped: &ast::ForLoop) -> Option<Stmt> {
         for attribute in &looped.attributes {
             if &*attribute.name.name != "unroll" {
                 let message = format!("a loop has no attribute `{}`", attribute.name.name);
@@ -209,14 +232,7 @@ impl FnCx<'_, '_> {
         {
             let (from, to) = self.bounds(low, high, *inclusive)?;
             let any = Pattern { kind: PatternKind::Any, ty: self.type_ref(&Ty::size()), span };
-            let rounds = self.rounds(name, from, to, span, |this| {
-                this.loops += 1;
-                let body = this.block(&looped.body, Some(&Ty::unit()));
-                this.loops -= 1;
-                let ty = this.ty_of(&body);
-                this.demand(&Ty::unit(), &ty, looped.body.span);
-                body
-            })?;
+            let rounds = self.rounds(name, from, to, span, |this| this.loop_body(&looped.body))?;
             let nothing = self.node(Kind::Aggregate(Vec::new()), &Ty::unit(), true, span);
             let over = Box::new(Over::Rounds(rounds));
             return Some(Stmt::For(Box::new(any), over, Box::new(nothing), unroll));
@@ -224,11 +240,7 @@ impl FnCx<'_, '_> {
         let (over, element, constant) = self.over(&looped.over, None)?;
         let pattern = self.pattern(&looped.pattern, &element, constant);
         self.covers(vec![(pattern.clone(), false)], pattern.ty, pattern.span, true);
-        self.loops += 1;
-        let body = self.block(&looped.body, Some(&Ty::unit()));
-        self.loops -= 1;
-        let ty = self.ty_of(&body);
-        self.demand(&Ty::unit(), &ty, looped.body.span);
+        let body = self.loop_body(&looped.body);
         Some(Stmt::For(Box::new(pattern), Box::new(over), Box::new(body), unroll))
     }
 
@@ -267,10 +279,12 @@ impl FnCx<'_, '_> {
     /// as the range.
     fn over(&mut self, over: &ast::Expr, known: Option<(u64, u64)>) -> Option<(Over, Ty, bool)> {
         if let ExprKind::Range(low, high, inclusive) = &over.kind {
+            let (first, end) = (low, high);
             let low = self.expr(low, None);
             let ty = self.ty_of(&low);
             let high = self.check(high, &ty);
             self.checks.push((Check::Int, ty.clone(), over.span));
+            let (low, high) = (self.known_bound(first, low), self.known_bound(end, high));
             for bound in [&low, &high] {
                 if !bound.constant {
                     let message = "the bounds of a loop are constants";
@@ -286,8 +300,8 @@ impl FnCx<'_, '_> {
             // The length was computed as `usize`. Where the elements have another type, the bounds
             // could wrap at another width, so the numbers of the length count.
             let (first, last) = if from < to { (from, to - 1) } else { (0, 0) };
-            let low = self.number(first, &ty, low.span);
-            let high = self.number(last, &ty, high.span);
+            let low = self.typed(first, &ty, low.span);
+            let high = self.typed(last, &ty, high.span);
             return Some((Over::Range(low, high, from < to), ty, true));
         }
         let array = self.expr(over, None);
@@ -305,8 +319,22 @@ impl FnCx<'_, '_> {
         Some((Over::Array(array), element, constant))
     }
 
+    /// Returns the bound of a loop as a number, if it is a `usize` of constants and of variables
+    /// that a `let` binds to constants.
+    fn known_bound(&mut self, written: &ast::Expr, bound: Expr) -> Expr {
+        if bound.constant {
+            return bound;
+        }
+        let ty = self.ty_of(&bound);
+        let Some(number) = self.number(written) else { return bound };
+        if !self.unify(&ty, &Ty::size()) {
+            return bound;
+        }
+        self.typed(number, &ty, bound.span)
+    }
+
     /// Returns a number that must fit in this type.
-    fn number(&mut self, number: u64, ty: &Ty, span: Span) -> Expr {
+    fn typed(&mut self, number: u64, ty: &Ty, span: Span) -> Expr {
         self.checks.push((Check::Literal(number.into()), ty.clone(), span));
         self.node(Kind::Int(number.into()), ty, true, span)
     }
@@ -421,6 +449,7 @@ impl FnCx<'_, '_> {
         let value_ty = self.ty_of(&value);
         let mark = self.scope.len();
         let pattern = self.pattern(pattern, &value_ty, value.constant);
+        let guard = branch.guard.as_ref().map(|guard| self.check(guard, &Ty::Bool));
         let then = self.block(&branch.then, hint);
         self.scope.truncate(mark);
         let ty = self.ty_of(&then);
@@ -432,9 +461,12 @@ impl FnCx<'_, '_> {
             }
         };
         let any = Pattern { kind: PatternKind::Any, ty: value.ty, span };
-        let constant = value.constant && then.constant && otherwise.constant;
+        let constant = value.constant
+            && then.constant
+            && otherwise.constant
+            && guard.as_ref().is_none_or(|guard| guard.constant);
         let arms = vec![
-            Arm { pattern, guard: None, body: then },
+            Arm { pattern, guard, body: then },
             Arm { pattern: any, guard: None, body: otherwise },
         ];
         self.node(Kind::Match(Box::new(value), arms), &ty, constant, span)
@@ -475,8 +507,13 @@ impl FnCx<'_, '_> {
     }
 }
 
+fn is_underscore(expr: &ast::Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Path(path, _) if path.parts.len() == 1
+        && &*path.parts[0].name == "_")
+}
+
 /// Returns whether nothing is evaluated after this expression.
-fn diverges(expr: &Expr) -> bool {
+pub(super) fn diverges(expr: &Expr) -> bool {
     match &expr.kind {
         Kind::Return(_) | Kind::Break | Kind::Continue => true,
         Kind::If(_, then, Some(otherwise)) => diverges(then) && diverges(otherwise),

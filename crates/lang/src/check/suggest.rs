@@ -2,7 +2,9 @@
 
 use super::FnCx;
 use crate::ast::{self, Name};
+use crate::def::Def;
 use crate::diag::{Code, Diagnostic};
+use crate::library;
 
 /// Comparing unknown names with known ones takes at most this many steps.
 const MAX_SUGGESTED: u64 = 1 << 24;
@@ -12,22 +14,10 @@ impl FnCx<'_, '_> {
     pub(super) fn unknown(&mut self, path: &ast::Path, kind: &str) {
         let name: Vec<&str> = path.parts.iter().map(|part| &*part.name).collect();
         let name = name.join("::");
-        let mut best: Option<(usize, &Name)> = None;
-        let known = self.scope.names().chain(self.cx.program.names(self.module));
-        let near = |known: &&Name| known.len().abs_diff(name.len()) <= name.len() / 3;
-        for known in known.filter(near) {
-            // Nobody reads suggestions for more names than this.
-            self.cx.suggested.set(self.cx.suggested.get() + (known.len() * name.len()) as u64);
-            if self.cx.suggested.get() > MAX_SUGGESTED {
-                break;
-            }
-            let distance = edit_distance(known, &name);
-            // Of several that are as near, the first by the alphabet.
-            if distance <= name.len() / 3 && best.is_none_or(|best| (distance, known) < best) {
-                best = Some((distance, known));
-            }
-        }
-        let best = best.map(|(_, known)| known.to_string());
+        let best = match &path.parts[..] {
+            [only] => self.like(&only.name),
+            parts => self.like_path(parts),
+        };
         let error = Diagnostic::new(Code::Name, path.span, format!("there is no {kind} `{name}`"));
         let error = match best {
             Some(known) => error.help(format!("did you mean `{known}`?")),
@@ -35,20 +25,80 @@ impl FnCx<'_, '_> {
         };
         self.cx.errors.push(error);
     }
+
+    /// Returns a known name that is like a single one: in the library, or in scope.
+    fn like(&self, name: &str) -> Option<String> {
+        if let Some(module) = library::definer(name) {
+            return Some(format!("std::{}::{name}", module.replace('/', "::")));
+        }
+        let known = self.scope.names().chain(self.cx.program.names(self.module));
+        Some(self.nearest(name, known)?.to_string())
+    }
+
+    /// Returns a known path that is like one with several parts.
+    fn like_path(&mut self, parts: &[ast::Ident]) -> Option<String> {
+        let (last, before) = parts.split_last()?;
+        let prefix: Vec<&str> = before.iter().map(|part| &*part.name).collect();
+        let prefix = prefix.join("::");
+        let found = match self.cx.program.resolve(self.module, before, &mut self.cx.errors) {
+            Some(Def::Module(module)) => {
+                self.nearest(&last.name, self.cx.program.public_names(module))
+            }
+            Some(Def::Adt(adt)) => self.nearest(&last.name, self.cx.program.members(adt)),
+            Some(_) => None,
+            None => {
+                let modules = library::modules();
+                let modules: Vec<Name> = modules
+                    .map(|path| format!("std::{}", path.replace('/', "::")).into())
+                    .collect();
+                let near = self.nearest(&prefix, modules.iter())?;
+                return Some(format!("{near}::{}", last.name));
+            }
+        };
+        Some(format!("{prefix}::{}", found?))
+    }
+
+    /// Returns the name that is most like another, if one is.
+    pub(super) fn nearest<'n>(
+        &self,
+        name: &str,
+        known: impl Iterator<Item = &'n Name>,
+    ) -> Option<&'n Name> {
+        let mut best: Option<(usize, &Name)> = None;
+        let near = |known: &&Name| known.len().abs_diff(name.len()) <= name.len() / 3;
+        for known in known.filter(near) {
+            // Nobody reads suggestions for more names than this.
+            self.cx.suggested.set(self.cx.suggested.get() + (known.len() * name.len()) as u64);
+            if self.cx.suggested.get() > MAX_SUGGESTED {
+                break;
+            }
+            let distance = edit_distance(known, name);
+            // Of several that are as near, the first by the alphabet.
+            if distance <= name.len() / 3 && best.is_none_or(|best| (distance, known) < best) {
+                best = Some((distance, known));
+            }
+        }
+        best.map(|(_, known)| known)
+    }
 }
 
-/// Returns how many letters differ.
+/// Returns how many letters differ; two neighbours that are swapped count once.
 fn edit_distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().take(64).collect();
     let b: Vec<char> = b.chars().take(64).collect();
+    let mut earlier = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let best = (diagonal + usize::from(x != y)).min(row[j].min(row[j + 1]) + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = best;
+    for i in 0..a.len() {
+        let mut next = vec![i + 1];
+        for j in 0..b.len() {
+            let replaced = row[j] + usize::from(a[i] != b[j]);
+            let mut best = replaced.min(row[j + 1].min(next[j]) + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                best = best.min(earlier[j - 1] + 1);
+            }
+            next.push(best);
         }
+        earlier = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }

@@ -5,11 +5,12 @@ use std::rc::Rc;
 use super::consts::Seen;
 use super::unknown::{Env, Param, Pending, VarKind};
 use super::{AliasState, Binding, FnCx};
-use crate::ast::{self, BinaryOp, ExprKind, GenericKind, TypeKind, UnaryOp};
+use crate::ast::{self, BinaryOp, ExprKind, GenericKind, Name, TypeKind, UnaryOp};
 use crate::builtin;
 use crate::def::Def;
 use crate::diag::Code;
 use crate::source::Span;
+use crate::tir::Local;
 use crate::ty::{Arg, Len, MAX_WIDTH, Ty};
 use crate::uses;
 use crate::value::Value;
@@ -388,33 +389,48 @@ impl FnCx<'_, '_> {
         self.cx.evaluate(expr, expected, env.module, args, scope)
     }
 
-    /// Returns the names in scope that an expression can see. Variables are not constants, and hide
-    /// constants of the same name.
-    fn seen_by(&self, expr: &ast::Expr) -> Vec<Seen> {
+    /// Returns the number that a `let` binds a variable to, if the variable is a `usize`. What is a
+    /// length is one.
+    fn let_number(&mut self, local: Local) -> Option<u64> {
+        let info = &self.locals[local as usize];
+        let (number, ty) = (info.number?, self.types[info.ty as usize].clone());
+        match self.shallow(&ty) {
+            Ty::Var(var) if self.vars[var as usize].1 == VarKind::Int => {
+                self.unify(&ty, &Ty::size()).then_some(number)
+            }
+            known => (known == Ty::size()).then_some(number),
+        }
+    }
+
+    /// Returns the names in scope that an expression can see. Variables are not constants, except
+    /// those that a `let` binds to a number, and hide constants of the same name.
+    fn seen_by(&mut self, expr: &ast::Expr) -> Vec<Seen> {
         let mut seen = Vec::new();
-        let names: Vec<&str> = match uses::all_names(expr) {
-            Some(names) => names.into_iter().collect(),
+        let names: Vec<Name> = match uses::all_names(expr) {
+            Some(names) => names.into_iter().map(Name::from).collect(),
             None => {
                 self.count(self.scope.len() as u64);
-                self.scope.names().map(|name| &**name).collect()
+                self.scope.names().cloned().collect()
             }
         };
         for name in names {
-            let Some((place, binding)) = self.scope.at(name) else { continue };
+            let Some((place, binding)) = self.scope.at(&name) else { continue };
             if place < self.param_bindings {
                 continue;
             }
-            let name = name.into();
             match binding {
                 Binding::Const(ty, value) => {
                     seen.push(Seen { name, ty: ty.clone(), value: Some(value.clone()) });
                 }
                 Binding::Local(local) => {
-                    let ty = &self.types[self.locals[*local as usize].ty as usize];
-                    let ty = self.resolve(ty);
+                    let local = *local;
+                    let ty = self.types[self.locals[local as usize].ty as usize].clone();
+                    let number = self.let_number(local);
+                    let ty = self.resolve(&ty);
                     let unknown = has_var(&ty) || ty == Ty::Error;
                     let ty = if unknown { Ty::size() } else { ty };
-                    seen.push(Seen { name, ty, value: None });
+                    let value = number.map(|number| Rc::new(Value::Int(number.into())));
+                    seen.push(Seen { name, ty, value });
                 }
             }
         }
@@ -466,6 +482,15 @@ impl FnCx<'_, '_> {
                         },
                         Mini::Truth(_) => Mini::No,
                         other => return other,
+                    }
+                }
+                (ExprKind::Field(array, name), []) if &*name.name == "len" => {
+                    match self.place_type(array, env) {
+                        Some(Ty::Array(_, len)) => match self.len(len) {
+                            Len::Known(len) => Mini::Value(len.into()),
+                            Len::Var(_) => Mini::No,
+                        },
+                        _ => Mini::No,
                     }
                 }
                 _ => Mini::No,
@@ -530,7 +555,11 @@ impl FnCx<'_, '_> {
                     Binding::Const(ty, value) if *ty == Ty::size() || *ty == Ty::Bool => {
                         mini_value(value)
                     }
-                    _ => Mini::No,
+                    Binding::Local(local) => {
+                        let local = *local;
+                        self.let_number(local).map_or(Mini::No, |n| Mini::Value(n.into()))
+                    }
+                    Binding::Const(..) => Mini::No,
                 };
             }
             match env.param(&only.name) {

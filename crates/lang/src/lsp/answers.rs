@@ -127,7 +127,7 @@ impl Document {
                 make(SymbolKind::STRUCT, &decl.name, fields.collect())
             }
             Written::Enum(decl) => {
-                let variants = decl.variants.iter().map(|(name, _)| name);
+                let variants = decl.variants.iter().map(|variant| &variant.name);
                 let variants = variants.map(field(SymbolKind::ENUM_MEMBER)).collect();
                 make(SymbolKind::ENUM, &decl.name, variants)
             }

@@ -141,6 +141,9 @@ impl Parser<'_> {
                 return Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span });
             }
         }
+        if ["&", "&&", "*"].iter().any(|text| self.at(text)) {
+            return self.no_reference(start);
+        }
         let primary = self.primary_in(mode)?;
         self.postfix_from(primary, mode)
     }
@@ -149,7 +152,7 @@ impl Parser<'_> {
         let mut length = 0;
         while self.eat("as") {
             length = self.chain(length)?;
-            let ty = self.ty()?;
+            let ty = self.cast_type()?;
             let span = value.span.to(ty.span);
             value = Expr { kind: ExprKind::Cast(Box::new(value), ty), span };
         }
@@ -243,6 +246,9 @@ impl Parser<'_> {
             Token::Name => match self.text_at(0) {
                 "true" | "false" => ExprKind::Bool(self.next_text() == "true"),
                 "if" | "match" => return self.block_like(),
+                _ if mode == Mode::Any && self.is_foreign_statement() => {
+                    return self.refuse_foreign();
+                }
                 "return" => {
                     self.next();
                     let none = [";", "}", ",", ")"].iter().any(|text| self.at(text));
@@ -251,11 +257,11 @@ impl Parser<'_> {
                 }
                 "break" => {
                     self.next();
-                    ExprKind::Break
+                    ExprKind::Break(self.label())
                 }
                 "continue" => {
                     self.next();
-                    ExprKind::Continue
+                    ExprKind::Continue(self.label())
                 }
                 _ => self.path_expr(mode)?,
             },
@@ -295,20 +301,50 @@ impl Parser<'_> {
 
     fn path_expr(&mut self, mode: Mode) -> Parsed<ExprKind> {
         let path = self.path()?;
+        if let [only] = &path.parts[..]
+            && self.at("!")
+            && matches!(self.text_at(1), "(" | "[" | "{")
+        {
+            return self.macro_call(only.clone());
+        }
         let literal = mode == Mode::Any
             && self.at("{")
-            && (self.text_at(1) == "}"
+            && (matches!(self.text_at(1), "}" | "..")
                 || self.is_name(1) && matches!(self.text_at(2), ":" | "," | "}"));
         if !literal {
             return Ok(ExprKind::Path(path, Vec::new()));
         }
         self.next();
-        let fields = self.list("}", |p| {
-            let name = p.name()?;
-            let value = if p.eat(":") { Some(p.expr()?) } else { None };
-            Ok((name, value))
-        })?;
-        Ok(ExprKind::Struct(path, fields))
+        let (mut fields, mut base) = (Vec::new(), None);
+        while !self.at("}") {
+            if self.eat("..") {
+                base = Some(Box::new(self.expr()?));
+                break;
+            }
+            let name = self.name()?;
+            let value = if self.eat(":") { Some(self.expr()?) } else { None };
+            fields.push((name, value));
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect("}")?;
+        Ok(ExprKind::Struct(path, fields, base))
+    }
+
+    /// Parses what follows the name of `assert!(…)`. Names of functions have no `!`, so these
+    /// are never a program's own.
+    fn macro_call(&mut self, name: Ident) -> Parsed<ExprKind> {
+        if !matches!(&*name.name, "assert" | "assert_eq" | "assert_ne") {
+            let (span, message) = (name.span, format!("there is no macro `{}!`", name.name));
+            return self.refuse(span, message, super::foreign::macro_help(&name.name));
+        }
+        let span = name.span.to(self.next().span);
+        self.expect("(")?;
+        let values = self.list(")", Parser::expr)?;
+        let part = Ident { name: format!("{}!", name.name).into(), span: name.span };
+        let kind = ExprKind::Path(Path { parts: vec![part], span }, Vec::new());
+        Ok(ExprKind::Call(Box::new(Expr { kind, span }), Vec::new(), values))
     }
 
     fn array(&mut self) -> Parsed<ExprKind> {
@@ -365,14 +401,21 @@ impl Parser<'_> {
         } else {
             None
         };
-        let condition = self.header()?;
+        // After `if let`, `&&` is not a part of what is matched.
+        let (condition, guard) = if pattern.is_some() {
+            let value = self.matched()?;
+            let guard = if self.eat("&&") { Some(self.header()?) } else { None };
+            (value, guard)
+        } else {
+            (self.header()?, None)
+        };
         let then = self.block()?;
         let otherwise = match self.eat("else") {
             true if self.at("if") || self.at("{") => Some(self.block_like()?),
             true => return self.fail("`if` or `{`"),
             false => None,
         };
-        Ok(ExprKind::If(Box::new(If { pattern, condition, then, otherwise })))
+        Ok(ExprKind::If(Box::new(If { pattern, condition, guard, then, otherwise })))
     }
 
     /// Parses arms up to `}`; the comma after an arm that ends with `}` may be missing.
@@ -382,7 +425,7 @@ impl Parser<'_> {
             let pattern = self.pattern()?;
             let guard = if self.eat("if") { Some(self.expr()?) } else { None };
             self.expect("=>")?;
-            let body = self.expr()?;
+            let body = self.arm_body()?;
             let closed = self.last_span();
             arms.push(Arm { pattern, guard, body });
             let brace = &self.text[closed.start as usize..closed.end as usize] == "}";
@@ -392,6 +435,21 @@ impl Parser<'_> {
         }
         self.expect("}")?;
         Ok(arms)
+    }
+
+    /// Parses the value of an arm. After a block, a bracket or a `-` begins the next pattern.
+    fn arm_body(&mut self) -> Parsed<Expr> {
+        if !["{", "if", "match"].iter().any(|text| self.at(text)) {
+            return self.expr();
+        }
+        let block = self.block_like()?;
+        let goes_on = self.at(".") || self.at("as") || self.operator(Mode::Any).is_some();
+        if goes_on && !self.at("-") { self.expr_from(block) } else { Ok(block) }
+    }
+
+    /// Parses what `if let` matches.
+    fn matched(&mut self) -> Parsed<Expr> {
+        self.nested(|p| p.binary(BinaryOp::AndAlso.power(), Mode::Header))
     }
 
     fn int_literal(&mut self) -> Parsed<ExprKind> {

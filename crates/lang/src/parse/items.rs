@@ -28,6 +28,9 @@ impl Parser<'_> {
     fn item(&mut self) -> Parsed<Item> {
         let start = self.span();
         let attributes = self.attributes()?;
+        if self.is_foreign_item() {
+            return self.refuse_foreign();
+        }
         let public = self.eat("pub");
         let kind =
             match self.text_at(0) {
@@ -145,13 +148,25 @@ impl Parser<'_> {
         self.next();
         let name = self.name()?;
         let generics = self.generics()?;
+        if self.at("(") || self.at(";") {
+            let span = self.span();
+            let help =
+                "name the fields, `struct P { x: u8 }`, or name a tuple, `type P = (u8, u8);`";
+            return self.refuse(span, "the fields of a structure have names", help);
+        }
         self.expect("{")?;
-        let fields = self.list("}", |p| {
-            let name = p.name()?;
-            p.expect(":")?;
-            Ok((name, p.ty()?))
-        })?;
+        let fields = self.list("}", Parser::field)?;
         Ok(ItemKind::Struct(Arc::new(StructDecl { name, generics, fields })))
+    }
+
+    /// Parses `NAME: type`; a `pub` before it says nothing.
+    fn field(&mut self) -> Parsed<(Ident, Type)> {
+        if self.at("pub") && self.is_name(1) {
+            self.next();
+        }
+        let name = self.name()?;
+        self.expect(":")?;
+        Ok((name, self.ty()?))
     }
 
     fn enum_item(&mut self) -> Parsed<ItemKind> {
@@ -161,8 +176,18 @@ impl Parser<'_> {
         self.expect("{")?;
         let variants = self.list("}", |p| {
             let name = p.name()?;
-            let payload = if p.eat("(") { p.list(")", Parser::ty)? } else { Vec::new() };
-            Ok((name, payload))
+            let (mut payload, mut fields) = (Vec::new(), Vec::new());
+            if p.eat("(") {
+                payload = p.list(")", Parser::ty)?;
+            } else if p.eat("{") {
+                (fields, payload) = p.list("}", Parser::field)?.into_iter().unzip();
+            } else if p.at("=") {
+                let span = p.span();
+                let help =
+                    "variants are numbered from 0; write a function with a `match` for others";
+                return p.refuse(span, "a variant has no number of its own", help);
+            }
+            Ok(Variant { name, payload, fields })
         })?;
         Ok(ItemKind::Enum(Arc::new(EnumDecl { name, generics, variants })))
     }
@@ -171,15 +196,32 @@ impl Parser<'_> {
         self.next();
         let generics = self.generics()?;
         let ty = self.ty()?;
+        if self.at("for") {
+            let span = self.span();
+            let help = "there are no traits: write `impl TYPE { … }`";
+            return self.refuse(span, "an `impl` names one type", help);
+        }
         self.expect("{")?;
+        self.own = Some(ty.clone());
+        let functions = self.methods();
+        self.own = None;
+        Ok(ItemKind::Impl(generics, ty, functions?))
+    }
+
+    fn methods(&mut self) -> Parsed<Vec<Arc<FnDecl>>> {
         let mut functions = Vec::new();
         while !self.at("}") {
             let attributes = self.attributes()?;
             self.eat("pub");
+            if self.at("const") || self.at("type") {
+                let span = self.span();
+                let help = "write it before the `impl`, with a name of its own";
+                return self.refuse(span, "an `impl` has only functions", help);
+            }
             functions.push(Arc::new(self.function(attributes)?));
         }
         self.expect("}")?;
-        Ok(ItemKind::Impl(generics, ty, functions))
+        Ok(functions)
     }
 
     fn function(&mut self, attributes: Vec<Attribute>) -> Parsed<FnDecl> {
@@ -189,11 +231,19 @@ impl Parser<'_> {
         self.expect("(")?;
         let params = self.list(")", Parser::param)?;
         let result = if self.eat("->") { self.result()? } else { ResultDecl::Unit };
+        if self.at("where") {
+            return self.refuse_foreign();
+        }
         let body = self.block()?;
         Ok(FnDecl { attributes, name, generics, params, result, body })
     }
 
     fn param(&mut self) -> Parsed<Param> {
+        if self.at("&") {
+            let span = self.span();
+            let help = "write `self`, and return what it becomes: copies are free";
+            return self.refuse(span, "there are no references", help);
+        }
         let mutable = self.eat("mut");
         let name = self.name()?;
         if &*name.name == "self" {
@@ -295,19 +345,29 @@ impl Parser<'_> {
                 let ty = if self.eat(":") { Some(self.ty()?) } else { None };
                 self.expect("=")?;
                 let value = self.expr()?;
+                if self.eat("else") {
+                    let otherwise = self.block()?;
+                    let bound = LetElse { pattern, ty, value, otherwise };
+                    block.stmts.push(Stmt::LetElse(Box::new(bound)));
+                } else {
+                    block.stmts.push(Stmt::Let(pattern, ty, value));
+                }
                 self.expect(";")?;
-                block.stmts.push(Stmt::Let(pattern, ty, value));
             }
             "const" => block.stmts.push(Stmt::Const(Arc::new(self.const_decl()?))),
-            "#" | "for" => {
+            _ if self.is_loop() => {
                 let attributes = self.attributes()?;
+                let label = self.label();
+                if label.is_some() {
+                    self.expect(":")?;
+                }
                 let start = self.expect("for")?;
                 let pattern = self.pattern()?;
                 self.expect("in")?;
                 let over = self.header()?;
                 let body = self.block()?;
                 let span = self.from(start);
-                let looped = ForLoop { attributes, pattern, over, body, span };
+                let looped = ForLoop { attributes, label, pattern, over, body, span };
                 block.stmts.push(Stmt::For(Arc::new(looped)));
             }
             ";" => {
@@ -333,6 +393,10 @@ impl Parser<'_> {
             }
         }
         Ok(())
+    }
+
+    fn is_loop(&self) -> bool {
+        self.at("#") || self.at("for") || self.peek().token == Token::Label
     }
 
     fn expression_statement(&mut self, block: &mut Block, value: Expr) -> Parsed<()> {

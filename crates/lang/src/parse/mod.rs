@@ -16,7 +16,7 @@
 //! const:    "const"NAME[":"type]["="expr]";"
 //! alias:    "type"NAME"="type";"
 //! struct:   "struct"NAME[generics]"{"(NAME":"type),*"}"
-//! enum:     "enum"NAME[generics]"{"(NAME["("type,+")"]),+"}"
+//! enum:     "enum"NAME[generics]"{"(NAME["("type,+")"|"{"(NAME":"type),+"}"]),+"}"
 //! impl:     "impl"[generics]type"{"{{attr}["pub"]fn}"}"
 //! fn:       "fn"NAME[generics]"("param,*")"["->"result]block
 //! generics: "<"(NAME[":"NAME]|"const"NAME":"type),+">"
@@ -28,27 +28,29 @@
 //! arg:      type|binary
 //! path:     NAME{"::"NAME}
 //! block:    "{"{stmt}[expr]"}"
-//! stmt:     "let"pattern[":"type]"="expr";"|const|for|if|match|block|expr[ASSIGN expr]";"
-//!           |"return"[expr]";"|"break;"|"continue;"
-//! for:      {attr}"for"pattern"in"expr block
+//! stmt:     "let"pattern[":"type]"="expr["else"block]";"|const|for|if|match|block
+//!           |expr[ASSIGN expr]";"|"return"[expr]";"|("break"|"continue")[LABEL]";"
+//! for:      {attr}[LABEL":"]"for"pattern"in"expr block
 //! expr:     binary[(".."|"..=")binary]
 //! binary:   unary{OPERATOR unary}
 //! unary:    {"-"|"!"}postfix{"as"type}
 //! postfix:  primary{"."NAME|"."INT|["::<"arg,+">"]"("expr,*")"|"["expr"]"}
-//! primary:  LITERAL|path["{"(NAME[":"expr]),*"}"]|"("expr,*")"|if|match|block|array
+//! primary:  LITERAL|path["{"(NAME[":"expr]),*[".."expr]"}"]|"("expr,*")"|if|match|block|array
+//!           |("assert"|"assert_eq"|"assert_ne")"!""("expr,+")"
 //! array:    "["(expr,*|expr";"expr|expr"for"pattern"in"expr)"]"
-//! if:       "if"["let"pattern"="]expr block["else"(if|block)]
+//! if:       "if"(expr|"let"pattern"="expr["&&"expr])block["else"(if|block)]
 //! match:    "match"expr"{"(pattern["if"expr]"=>"expr),*"}"
 //! pattern:  single{"|"single}
-//! single:   "_"|number[("..="|"..")number]|["mut"]NAME|"("pattern,*")"
+//! single:   "_"|number[("..="|"..")number]|["mut"]NAME|"("pattern,*")"|"["(pattern|".."),*"]"
 //!           |path["("pattern,*")"|"{"(NAME[":"pattern]),*[".."]"}"]
 //! ```
 
 mod expr;
+mod foreign;
 mod items;
 mod types;
 
-use crate::ast::{Ident, Item};
+use crate::ast::{Ident, Item, Type};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::lex::{Lexed, Token, lex};
 use crate::source::Span;
@@ -79,15 +81,14 @@ pub type Parsed<T> = Result<T, Failed>;
 pub fn parse(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Item> {
     let mut tokens = lex(file, text, errors);
     tokens.retain(|t| !matches!(t.token, Token::LineComment | Token::BlockComment));
-    let mut parser = Parser { text, tokens, place: 0, errors, depth: 0, spent: 0 };
-    parser.file()
+    Parser::new(text, tokens, errors).file()
 }
 
 /// Parses a text that is one expression, such as the value of a constant given from outside.
 pub fn parse_expr(file: u32, text: &str, errors: &mut Diagnostics) -> Option<crate::ast::Expr> {
     let mut tokens = lex(file, text, errors);
     tokens.retain(|t| !matches!(t.token, Token::LineComment | Token::BlockComment));
-    let mut parser = Parser { text, tokens, place: 0, errors, depth: 0, spent: 0 };
+    let mut parser = Parser::new(text, tokens, errors);
     let expr = parser.expr().ok()?;
     (parser.peek().token == Token::End).then_some(expr)
 }
@@ -101,9 +102,15 @@ pub struct Parser<'a> {
     depth: u32,
     /// How many tokens were read in vain; bounds the time that ambiguous arguments can take.
     spent: usize,
+    /// What `Self` means here.
+    own: Option<Type>,
 }
 
 impl<'a> Parser<'a> {
+    fn new(text: &'a str, tokens: Vec<Lexed>, errors: &'a mut Diagnostics) -> Self {
+        Parser { text, tokens, place: 0, errors, depth: 0, spent: 0, own: None }
+    }
+
     fn peek(&self) -> Lexed {
         self.tokens[self.place.min(self.tokens.len() - 1)]
     }
@@ -161,7 +168,10 @@ impl<'a> Parser<'a> {
             _ => format!("`{}`", self.text_at(0).chars().take(40).collect::<String>()),
         };
         let span = self.span();
-        self.error(span, format!("expected {expected}, found {found}"));
+        let mut error =
+            Diagnostic::new(Code::Text, span, format!("expected {expected}, found {found}"));
+        error.help = self.advice().map(Into::into);
+        self.errors.push(error);
         Err(Failed)
     }
 
@@ -182,6 +192,12 @@ impl<'a> Parser<'a> {
     fn is_name(&self, ahead: usize) -> bool {
         let token = self.tokens[(self.place + ahead).min(self.tokens.len() - 1)].token;
         token == Token::Name && !KEYWORDS.contains(&self.text_at(ahead))
+    }
+
+    /// Parses the name of a loop, if there is one.
+    fn label(&mut self) -> Option<Ident> {
+        let found = self.peek().token == Token::Label;
+        found.then(|| Ident { name: self.text_at(0).into(), span: self.next().span })
     }
 
     fn name(&mut self) -> Parsed<Ident> {

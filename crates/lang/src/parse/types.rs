@@ -11,10 +11,28 @@ const MOST_AGAIN: usize = 1 << 20;
 /// A try counts like this many tokens, however early it fails.
 const TRY: usize = 16;
 
+/// Returns whether `<` after a type begins its arguments: `u8`, `bool` and the like take none.
+fn takes_arguments(path: &Path) -> bool {
+    use crate::builtin::Type;
+    let [only] = &path.parts[..] else { return true };
+    !matches!(
+        crate::builtin::ty(&only.name),
+        Some(Type::Bool | Type::Size | Type::Float(_) | Type::Exact(..))
+    )
+}
+
 impl Parser<'_> {
     pub(super) fn path(&mut self) -> Parsed<Path> {
         let start = self.span();
-        let mut parts = vec![self.name()?];
+        let mut parts = match &self.own {
+            Some(Type { kind: TypeKind::Path(own, _), .. }) if self.at("Self") => {
+                let mut parts = own.parts.clone();
+                let span = self.next().span;
+                parts.iter_mut().for_each(|part| part.span = span);
+                parts
+            }
+            _ => vec![self.name()?],
+        };
         while self.at("::") && self.is_name(1) {
             self.next();
             parts.push(self.name()?);
@@ -35,14 +53,35 @@ impl Parser<'_> {
             } else if p.eat("(") {
                 TypeKind::Tuple(p.list(")", Parser::ty)?)
             } else if p.is_name(0) {
+                if p.at("Self")
+                    && p.text_at(1) != "::"
+                    && let Some(own) = &p.own
+                {
+                    let kind = own.kind.clone();
+                    return Ok(Type { kind, span: p.next().span });
+                }
                 let path = p.path()?;
-                let args = if p.eat("<") { p.list(">", Parser::arg)? } else { Vec::new() };
+                let args = if takes_arguments(&path) && p.eat("<") {
+                    p.list(">", Parser::arg)?
+                } else {
+                    Vec::new()
+                };
                 TypeKind::Path(path, args)
             } else {
                 return p.fail("a type");
             };
             Ok(Type { kind, span: p.from(start) })
         })
+    }
+
+    /// Parses the type after `as`. A `<` after other types than these compares.
+    pub(super) fn cast_type(&mut self) -> Parsed<Type> {
+        if !self.is_name(0) || matches!(self.text_at(0), "u" | "i" | "fixed" | "unsigned") {
+            return self.ty();
+        }
+        let path = self.path()?;
+        let span = path.span;
+        Ok(Type { kind: TypeKind::Path(path, Vec::new()), span })
     }
 
     /// Parses a type, or a constant expression without `<`, `>` and shifts.
@@ -108,10 +147,29 @@ impl Parser<'_> {
                 }
                 PatternKind::Tuple(parts)
             }
+            _ if self.eat("[") => self.array_pattern()?,
             _ if self.is_name(0) => self.path_pattern()?,
             _ => return self.fail("a pattern"),
         };
         Ok(Pattern { kind, span: self.from(start) })
+    }
+
+    /// Parses `p, .., q]`.
+    fn array_pattern(&mut self) -> Parsed<PatternKind> {
+        let (mut parts, mut rest) = (Vec::new(), None);
+        while !self.at("]") {
+            if self.at("..") && rest.is_none() {
+                self.next();
+                rest = Some(parts.len());
+            } else {
+                parts.push(self.pattern()?);
+            }
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect("]")?;
+        Ok(PatternKind::Array(parts, rest))
     }
 
     /// Returns the token before the closing bracket that was just taken.

@@ -6,6 +6,7 @@
 //! with the cases that fit it, up to the first that takes all its values. A case that comes first in
 //! a piece is reached; a piece without cases is left out.
 
+mod missing;
 mod search;
 
 use super::{Coverage, FnCx};
@@ -43,7 +44,12 @@ impl FnCx<'_, '_> {
                     self.diagnostic(Code::Pattern, span, "this pattern does not match all values");
                 self.cx.errors.push(error.help("use `if let` or `match`"));
             } else if found.leaves_out {
-                let error = self.diagnostic(Code::Pattern, span, "this `match` leaves values out");
+                let mut message = "this `match` leaves values out".to_string();
+                let shapes = &self.cx.tir.shapes;
+                if let Some(value) = missing::missing(shapes, &patterns, types[ty as usize]) {
+                    message.push_str(&format!(", such as `{value}`"));
+                }
+                let error = self.diagnostic(Code::Pattern, span, message);
                 self.cx.errors.push(error.help("add the missing cases, or `_ => …`"));
             }
             if patterns.len() < 2 || self.allows_unreachable {

@@ -157,8 +157,13 @@ impl<'p> Search<'p> {
                         *row = self.opened(*row, height, &types)?;
                     }
                 }
+                Shape::Array(element, _) => {
+                    for row in &mut rows {
+                        *row = self.opened_array(*row, height, *element)?;
+                    }
+                }
                 // No pattern asks about these.
-                Shape::Array(..) | Shape::Float(_) => {
+                Shape::Float(_) => {
                     for row in &mut rows {
                         *row = self.opened(*row, height, &[])?;
                     }
@@ -243,6 +248,16 @@ impl<'p> Search<'p> {
             }
         }
         Ok(Row { head, ..row })
+    }
+
+    /// Does the same for an array.
+    fn opened_array(&mut self, row: Row, height: usize, element: TyId) -> Result<Row, TooLong> {
+        let parts = match self.at(row, height).map(|part| &part.pattern.kind) {
+            Some(PatternKind::Tuple(parts)) => parts.len(),
+            _ => 0,
+        };
+        self.step(parts)?;
+        self.opened(row, height, &vec![element; parts])
     }
 
     /// Looks at each variant that a case names, and at all others together.
@@ -367,7 +382,7 @@ impl<'p> Search<'p> {
 }
 
 /// Returns the least and the greatest integer of a type.
-fn range(signed: bool, width: u32) -> (BigInt, BigInt) {
+pub(super) fn range(signed: bool, width: u32) -> (BigInt, BigInt) {
     let top = (BigInt::from(1) << width) - 1;
     let low = match width.checked_sub(1) {
         Some(below) if signed => -(BigInt::from(1) << below),
