@@ -1,4 +1,4 @@
-//! Netlists of other programs, BLIF and Yosys' JSON: read or refused, and what is read can be
+//! Netlists of other programs, BLIF, Yosys' JSON, AIGER and `.bench`: read or refused, and what is read can be
 //! written as a file of our own, planned and evaluated.
 
 use symbolon_circuit::{Plan, eval_words, native, read_circuit};
@@ -20,5 +20,7 @@ fn check_text(text: &[u8]) {
 /// Checks what is made of these bytes.
 pub fn check(data: &[u8]) {
     check_text(data);
-    check_text(&[b".model m\n", data].concat());
+    for start in [&b".model m\n"[..], b"aag ", b"aig ", b"INPUT(a)\n"] {
+        check_text(&[start, data].concat());
+    }
 }

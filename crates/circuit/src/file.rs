@@ -2,7 +2,7 @@
 
 use crate::bristol::text::is_comment;
 use crate::bristol::{self, Format};
-use crate::netlist::{blif, yosys};
+use crate::netlist::{aiger, bench, blif, yosys};
 use crate::{Circuit, CircuitError, native};
 
 /// The format of a circuit file.
@@ -17,6 +17,10 @@ pub enum FileFormat {
     Blif,
     /// A netlist that Yosys wrote by `write_json`.
     Yosys,
+    /// AIGER, text or binary, as far as it is combinational.
+    Aiger,
+    /// The `.bench` format of the ISCAS benchmarks, as far as it is combinational.
+    Bench,
 }
 
 /// A circuit file that was read.
@@ -33,8 +37,9 @@ pub struct CircuitFile {
 
 /// Reads a circuit file in any known format; the content determines which.
 ///
-/// A file that begins with `{` is Yosys' JSON, and one whose first word, comments aside, begins
-/// with `.` is BLIF. Their ports have the names and widths of the file. A port is an unsigned
+/// A file that begins with `{` is Yosys' JSON, one that begins with `aag` or `aig` is AIGER. One
+/// whose first word, comments aside, begins with `.` is BLIF, and one whose first line is an
+/// `INPUT`, an `OUTPUT` or an equation is a `.bench`. Their ports have the names and widths of the file. A port is an unsigned
 /// integer, or a signed one if the netlist says so. Bits `a[0]`, `a[1]`, … are one port `a`, the
 /// lowest index being the lowest bit; a BLIF file that Yosys wrote has the lowest bit first, also
 /// where the indices fall. Equal gates are merged, and those that no output depends on are left
@@ -63,9 +68,17 @@ fn read(bytes: &[u8], notes: &mut Vec<String>) -> Result<(Circuit, FileFormat), 
     if native::is_native(bytes) {
         return Ok((native::read(bytes)?, FileFormat::Native));
     }
+    if aiger::is_aiger(bytes) {
+        return Ok((aiger::read(bytes, notes)?, FileFormat::Aiger));
+    }
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| !line.is_empty() && !is_comment(line));
+    if first.is_some_and(|line| {
+        line.first() != Some(&b'{') && !line.starts_with(b".") && bench::is_bench(line)
+    }) {
+        return Ok((bench::read(text, notes)?, FileFormat::Bench));
+    }
     match first.and_then(<[u8]>::first) {
         Some(b'{') => Ok((yosys::read(text)?, FileFormat::Yosys)),
         Some(b'.') => Ok((blif::read(text, notes)?, FileFormat::Blif)),
@@ -93,6 +106,9 @@ mod tests {
             (&native[..], FileFormat::Native),
             (blif, FileFormat::Blif),
             (json, FileFormat::Yosys),
+            (b"aag 1 1 0 1 0\n2\n3\n", FileFormat::Aiger),
+            (b"aig 1 1 0 1 0\n3\n", FileFormat::Aiger),
+            (b"# c17\n\nINPUT(a)\nOUTPUT(b)\nb = not(a)\n", FileFormat::Bench),
             (fashion, FileFormat::Bristol(Format::Fashion)),
             (b"1 3\n1 1 1\n\n2 1 0 1 2 AND\n", FileFormat::Bristol(Format::Old)),
             (b"# one\n // two\n1 3\n1 1 1\n\n2 1 0 1 2 AND\n", FileFormat::Bristol(Format::Old)),

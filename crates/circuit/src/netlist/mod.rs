@@ -4,6 +4,8 @@
 //! needs no stack of its own, and gives them to the builder, which folds constants and merges
 //! equal gates.
 
+pub(crate) mod aiger;
+pub(crate) mod bench;
 pub(crate) mod blif;
 mod cover;
 #[cfg(test)]

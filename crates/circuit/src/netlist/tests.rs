@@ -369,3 +369,114 @@ fn wrong_netlists_are_refused_with_the_cell_and_reason() {
         refused(&text, reason);
     }
 }
+
+/// A half adder: the sum is !(a & b) & !(!a & !b).
+const HALF: &str =
+    "aag 5 2 0 2 3\n2\n4\n10\n6\n6 2 4\n8 3 5\n10 9 7\ni0 a\ni1 b\no0 sum\no1 carry\nc\nany text\n";
+
+#[test]
+fn aiger_in_text_and_bytes_is_the_same_circuit() {
+    // The gates of a binary file: 6 = 4 & 2, 8 = 5 & 3, 10 = 9 & 7, as differences.
+    let mut bytes = b"aig 5 2 0 2 3\n10\n6\n".to_vec();
+    bytes.extend([2, 2, 3, 2, 1, 2]);
+    bytes.extend(b"i0 a\ni1 b\no0 sum\no1 carry\nc\n");
+    let text = circuit(HALF);
+    let (binary, _) = read_circuit(&bytes).unwrap();
+    for read in [&text, &binary] {
+        let names: Vec<&str> = read.inputs().iter().map(|port| &*port.name).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(read.outputs()[1].name, "carry");
+        for value in 0..4 {
+            let sum = (value & 1) + (value >> 1);
+            assert_eq!(eval_bits(read, &bits(value, 2)), bits(sum, 2), "{value}");
+        }
+        assert_eq!(and_count(read), 2);
+    }
+    // Constants, an inverted output and bits of a word.
+    let text = "aag 2 2 0 3 0\n2\n4\n3\n0\n1\ni0 x[0]\ni1 x[1]\n";
+    let read = circuit(text);
+    assert_eq!((&*read.inputs()[0].name, read.inputs().len()), ("x", 1));
+    let names: Vec<&str> = read.outputs().iter().map(|port| &*port.name).collect();
+    assert_eq!(names, ["o0", "o1", "o2"]);
+    assert_eq!(eval_bits(&read, &bits(1, 2)), [false, false, true]);
+}
+
+#[test]
+fn what_is_no_combinational_aiger_is_refused() {
+    for (text, reason) in [
+        ("aag 1 0 1 0 0\n2 3\n", "latches"),
+        ("aag 1 1 0 0 0 1\n2\n3\n", "properties"),
+        ("aag 1 1 0 1\n2\n2\n", "five numbers"),
+        ("aag 1 1 0 x 0\n", "numbers"),
+        ("aag 4000000000 0 0 0 0\n", "more variables"),
+        ("aig 99999999 99999999 0 0 0\n", "more variables"),
+        ("aag 1 2 0 0 0\n2\n4\n", "do not match M"),
+        ("aig 3 1 0 0 1\n", "do not match M"),
+        ("aag 1 1 0 1 0\n2\n", "ends early"),
+        ("aag 1 1 0 1 0\n2\n4\n", "at most 3"),
+        ("aag 1 1 0 1 0\n3\n2\n", "cannot be an input"),
+        ("aag 1 1 0 1 0\n0\n2\n", "cannot be an input"),
+        ("aag 2 1 0 1 1\n2\n4\n2 2 2\n", "cannot be a gate"),
+        ("aag 2 1 0 1 1\n2\n4\n5 2 2\n", "cannot be a gate"),
+        ("aag 2 1 0 1 0\n2\n4\n", "has no driver"),
+        ("aag 3 1 0 1 2\n2\n4\n4 6 2\n6 4 2\n", "depends on itself"),
+        ("aag 1 1 0 1 0\n2\n2\ni1 a\n", "is not the name"),
+        ("aag 1 1 0 1 0\n2\n2\ni0 a\ni0 b\n", "is not the name"),
+        ("aag 1 1 0 1 0\n2 2\n2\n", "a line of 1 literals"),
+        ("aig 2 1 0 1 1\n4\n", "gate 0"),
+        ("aig 2 1 0 1 1\n4\n\u{0}\u{0}", "gate 0"),
+        ("aig 2 1 0 1 1\n4\n\u{1}\u{4}", "gate 0"),
+        ("aig 2 1 0 1 1\n4\n\u{5}\u{0}", "gate 0"),
+    ] {
+        refused(text, reason);
+    }
+    assert!(read_circuit(b"aig 2 1 0 1 1\n4\n\xff\xff\xff\xff\xff\xff\xff").is_err());
+}
+
+#[test]
+fn a_bench_is_the_circuit_that_it_says() {
+    let text =
+        "# c17\nINPUT(G1)\nINPUT(G2)\nINPUT(G3)\nINPUT(G6)\nINPUT(G7)\n\nOUTPUT(G22)\nOUTPUT(G23)\n
+        G10 = NAND(G1, G3)\nG11 = nand(G3,G6)\nG16 = NAND(G2, G11)\nG19 = NAND(G11, G7)
+        G22 = NAND(G10, G16)  # late\nG23 = NAND(G16, G19)\n";
+    let read = circuit(text);
+    for value in 0..32 {
+        let [g1, g2, g3, g6, g7] = bits(value, 5)[..] else { unreachable!("there are five") };
+        let (g10, g11) = (!(g1 & g3), !(g3 & g6));
+        let (g16, g19) = (!(g2 & g11), !(g11 & g7));
+        assert_eq!(eval_bits(&read, &bits(value, 5)), [!(g10 & g16), !(g16 & g19)]);
+    }
+    let gates = ["AND", "NAND", "OR", "NOR", "XOR", "XNOR"];
+    let mut text = "INPUT(a[0])\nINPUT(a[1])\nINPUT(a[2])\n".to_string();
+    for gate in gates {
+        text += &format!("OUTPUT({gate})\n{gate} = {gate}(a[0], a[1], a[2])\n");
+    }
+    text += "OUTPUT(n)\nn = NOT(b)\nb = BUFF(a[2])\nOUTPUT(one)\none = vdd\n";
+    let read = circuit(&text);
+    assert_eq!(read.inputs().len(), 1);
+    for value in 0..8u32 {
+        let (and, or, xor) = (value == 7, value > 0, value.count_ones() % 2 == 1);
+        let wanted = [and, !and, or, !or, xor, !xor, value < 4, true];
+        assert_eq!(eval_bits(&read, &bits(value, 3)), wanted, "{value}");
+    }
+}
+
+#[test]
+fn what_is_no_combinational_bench_is_refused() {
+    for (text, reason) in [
+        ("INPUT(a)\nOUTPUT(b)\n", "has no driver"),
+        ("INPUT(a)\nOUTPUT(b)\nb = AND(a, c)\n", "net `c` has no driver"),
+        ("INPUT(a)\nOUTPUT(b)\nb = NOT(c)\nc = NOT(b)\n", "depends on itself"),
+        ("INPUT(a)\nOUTPUT(b)\nb = DFF(a)\n", "flip-flop"),
+        ("INPUT(a)\nOUTPUT(b)\nb = LUT 0x1 ( a )\n", "look-up"),
+        ("INPUT(a)\nOUTPUT(b)\nb = MAJ(a, a, a)\n", "is not known"),
+        ("INPUT(a)\nOUTPUT(b)\nb = NOT(a, a)\n", "takes one net"),
+        ("INPUT(a)\nOUTPUT(b)\nb = AND()\n", "is not the name"),
+        ("INPUT(a)\nINPUT(a)\n", "two drivers"),
+        ("INPUT(a)\na = NOT(a)\n", "two drivers"),
+        ("INPUT a\n", "is missing"),
+        ("INPUT(a)\nWIRE(b)\n", "a line is"),
+    ] {
+        refused(text, reason);
+    }
+}

@@ -13,7 +13,7 @@ use super::text::Encoding;
 use super::worker::Count;
 use crate::ast::{FnDecl, Ident, Item, ItemKind as Written, TypeKind};
 use crate::cost::Totals;
-use crate::diag::Diagnostics;
+use crate::diag::{Diagnostic, Diagnostics};
 use crate::facts::ItemKind;
 use crate::parse::KEYWORDS;
 use crate::source::Span;
@@ -204,30 +204,28 @@ impl Document {
 
     /// Returns names that can be used at a position.
     pub fn completions(&self, position: Position, encoding: Encoding) -> Vec<CompletionItem> {
-        let offset = self.text.offset(position, encoding) as u32;
+        let offset = self.text.offset(position, encoding);
+        let mut items = if self.is_after_dot(offset) { methods().collect() } else { Vec::new() };
+        let offset = offset as u32;
         let facts = &self.analysis.facts;
         let prelude = |span: &Span| {
             let source = self.analysis.sources.files.get(span.file as usize);
             source.is_some_and(|source| source.name == "std/prelude.sym")
         };
-        let mut items: Vec<CompletionItem> = facts
-            .items
-            .iter()
-            .filter(|(span, item)| {
-                (span.file == 0 || prelude(span)) && !item.name.starts_with("__")
-            })
-            .map(|(_, item)| {
-                let kind = match item.kind {
-                    ItemKind::Function => CompletionItemKind::FUNCTION,
-                    ItemKind::Struct => CompletionItemKind::STRUCT,
-                    ItemKind::Enum => CompletionItemKind::ENUM,
-                    ItemKind::Variant => CompletionItemKind::ENUM_MEMBER,
-                    ItemKind::Constant => CompletionItemKind::CONSTANT,
-                    ItemKind::Alias => CompletionItemKind::INTERFACE,
-                };
-                completion(&item.name, kind, Some(item.signature.clone()))
-            })
-            .collect();
+        let known = facts.items.iter().filter(|(span, item)| {
+            (span.file == 0 || prelude(span)) && !item.name.starts_with("__")
+        });
+        items.extend(known.map(|(_, item)| {
+            let kind = match item.kind {
+                ItemKind::Function => CompletionItemKind::FUNCTION,
+                ItemKind::Struct => CompletionItemKind::STRUCT,
+                ItemKind::Enum => CompletionItemKind::ENUM,
+                ItemKind::Variant => CompletionItemKind::ENUM_MEMBER,
+                ItemKind::Constant => CompletionItemKind::CONSTANT,
+                ItemKind::Alias => CompletionItemKind::INTERFACE,
+            };
+            completion(&item.name, kind, Some(item.signature.clone()))
+        }));
         let around = self.function_around(offset);
         let bound: BTreeSet<(&String, Option<&String>)> = facts
             .variables
@@ -246,6 +244,13 @@ impl Document {
         items
     }
 
+    /// Returns whether a `.` is before the name at a byte.
+    fn is_after_dot(&self, offset: usize) -> bool {
+        let before = self.text.text.get(..offset).unwrap_or_default();
+        let before = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        before.ends_with('.') && !before.ends_with("..")
+    }
+
     /// Returns the range from the name of the function before a byte to the name of the next one.
     fn function_around(&self, offset: u32) -> Option<(u32, u32)> {
         let items = &self.analysis.facts.items;
@@ -258,21 +263,20 @@ impl Document {
         Some((from, starts.get(next).copied().unwrap_or(u32::MAX)))
     }
 
-    /// Returns fixes that insert the similar word that an error suggests.
+    /// Returns the fixes of the errors in a range that have one.
     pub fn fixes(&self, uri: &Uri, range: Range, encoding: Encoding) -> Vec<CodeActionOrCommand> {
         let mut fixes = Vec::new();
         for d in &self.analysis.diagnostics {
             let at = self.text.range(d.span, encoding);
-            let word = d.help.as_deref().and_then(|help| help.strip_prefix("did you mean `"));
-            let Some(word) = word.and_then(|rest| rest.strip_suffix("`?")) else { continue };
             if d.span.file != 0 || at.end < range.start || range.end < at.start {
                 continue;
             }
-            let edit = TextEdit::new(at, word.to_string());
+            let Some((title, span, new)) = fix(&self.text.text, d) else { continue };
+            let edit = TextEdit::new(self.text.range(span, encoding), new);
             #[allow(clippy::mutable_key_type)] // The protocol's type; its text never changes.
             let changes = [(uri.clone(), vec![edit])].into();
             fixes.push(CodeActionOrCommand::CodeAction(CodeAction {
-                title: format!("Replace with `{word}`"),
+                title,
                 kind: Some(CodeActionKind::QUICKFIX),
                 edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
                 is_preferred: Some(true),
@@ -281,6 +285,57 @@ impl Document {
         }
         fixes
     }
+}
+
+/// Returns what a fix is called, and what it writes where: a similar word, a conversion, or nothing
+/// in place of what is left out.
+fn fix(text: &str, error: &Diagnostic) -> Option<(String, Span, String)> {
+    let help = error.help.as_deref()?;
+    let span = error.span;
+    let word = |before: &str, after: &str| {
+        help.strip_prefix(before)?.strip_suffix(after).map(str::to_string)
+    };
+    if let Some(word) = word("did you mean `", "`?") {
+        return Some((format!("Replace with `{word}`"), span, word));
+    }
+    let written = text.get(span.start as usize..span.end as usize)?;
+    if let Some(cast) = word("convert it: `", "`") {
+        let is_short =
+            written.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
+        let new =
+            if is_short { format!("{written} {cast}") } else { format!("({written}) {cast}") };
+        return Some((format!("Convert with `{cast}`"), span, new));
+    }
+    if !help.starts_with("leave it out") && !help.starts_with("leave out the") {
+        return None;
+    }
+    // A method is left out with its `.` and its `()`.
+    let rest = &text[span.end as usize..];
+    let span = match text[..span.start as usize].ends_with('.') && rest.starts_with("()") {
+        true => Span { start: span.start - 1, end: span.end + 2, ..span },
+        false if matches!(written, "&" | "&&" | "*" | "unsafe") => span,
+        false => return None,
+    };
+    let written = text.get(span.start as usize..span.end as usize)?;
+    Some((format!("Leave out `{written}`"), span, String::new()))
+}
+
+/// Returns the methods of the built-in types.
+fn methods() -> impl Iterator<Item = CompletionItem> {
+    let text = crate::library::source("methods").unwrap_or_default();
+    let items = crate::parse::parse(0, text, &mut Diagnostics::default());
+    let decls = items.into_iter().flat_map(|item| match item.kind {
+        Written::Impl(_, _, functions) => functions,
+        _ => Vec::new(),
+    });
+    let method = |decl: std::sync::Arc<FnDecl>| {
+        let from = decl.name.span.start as usize;
+        let signature = text.get(from..decl.body.span.start as usize).unwrap_or_default();
+        let detail = Some(format!("fn {}", signature.trim_end()));
+        completion(&decl.name.name, CompletionItemKind::METHOD, detail)
+    };
+    let len = completion("len", CompletionItemKind::METHOD, Some("fn len(self) -> usize".into()));
+    decls.map(method).chain([len])
 }
 
 fn completion(label: &str, kind: CompletionItemKind, detail: Option<String>) -> CompletionItem {

@@ -75,6 +75,8 @@ struct Writer {
     scope: Vec<(String, Ty, bool)>,
     names: usize,
     loops: u32,
+    /// The names of the loops around.
+    labels: Vec<String>,
     result: Ty,
     budget: i32,
     /// Whether expressions change variables, fail, and leave loops and the function.
@@ -221,14 +223,22 @@ impl Writer {
                 1 => {
                     // Nothing leaves a loop from inside an array.
                     let loops = std::mem::take(&mut self.loops);
+                    let labels = std::mem::take(&mut self.labels);
                     let (name, inner, over) = self.over(*len, 32);
                     self.scope.push((name.clone(), inner, false));
                     let body = self.expr(element, depth);
                     self.scope.pop();
-                    self.loops = loops;
+                    (self.loops, self.labels) = (loops, labels);
                     format!("[{body} for {name} in {over}]")
                 }
-                _ => format!("rev({})", self.expr(ty, depth)),
+                _ if self.random.one_in(2) => format!("rev({})", self.expr(ty, depth)),
+                _ if *len > 1 => {
+                    let last = Ty::Array(element.clone(), 1);
+                    let first = Ty::Array(element.clone(), len - 1);
+                    let (a, b) = (self.typed(&first, depth), self.expr(&last, depth));
+                    format!("({a}).concat({b})")
+                }
+                _ => format!("({}).rev()", self.typed(ty, depth)),
             },
             Ty::Tuple(parts) if parts.len() == 2 && parts[0] == parts[1] => {
                 let part = parts[0].clone();
@@ -321,9 +331,16 @@ impl Writer {
 
     /// Writes an expression that leaves a loop or the function.
     fn leaving(&mut self) -> String {
+        let label = match self.labels.len() {
+            0 => String::new(),
+            labels if self.random.one_in(2) => {
+                format!(" {}", self.labels[self.random.below(labels)])
+            }
+            _ => String::new(),
+        };
         match self.random.below(5) {
-            0 | 1 if self.loops > 0 => "break".into(),
-            2 | 3 if self.loops > 0 => "continue".into(),
+            0 | 1 if self.loops > 0 => format!("break{label}"),
+            2 | 3 if self.loops > 0 => format!("continue{label}"),
             _ => {
                 let result = self.result.clone();
                 format!("return {}", self.expr(&result, 0))
@@ -376,6 +393,10 @@ impl Writer {
                 self.scope.pop();
                 format!("{{ let {name}: {} = {value}; {body} }}", inner.text())
             }
+            5 if self.random.one_in(2) => {
+                let (a, b) = (self.typed(ty, depth), self.expr(ty, depth));
+                format!("({a}).max({b})")
+            }
             _ => format!("min({}, {})", self.expr(ty, depth), self.expr(ty, depth)),
         }
     }
@@ -425,7 +446,32 @@ impl Writer {
         }
     }
 
+    /// Writes a call of a method of numbers.
+    fn number_method(&mut self, ty: &Ty, depth: u32) -> String {
+        let a = self.typed(ty, depth);
+        let one = ["count_ones", "leading_zeros", "trailing_zeros"];
+        let two = ["wrapping_add", "saturating_sub", "saturating_mul", "min", "saturating_add"];
+        let maybe = ["checked_add", "checked_sub", "checked_mul", "checked_div"];
+        match self.random.below(5) {
+            0 => format!("(({a}).{}() as {})", one[self.random.below(3)], ty.text()),
+            1 => format!("({a}).{}({})", two[self.random.below(5)], self.expr(ty, depth)),
+            2 => {
+                let method = maybe[self.random.below(4)];
+                let (b, other) = (self.expr(ty, depth), self.expr(ty, depth));
+                format!("({a}).{method}({b}).unwrap_or({other})")
+            }
+            3 => {
+                let way = ["left", "right"][self.random.below(2)];
+                format!("({a}).rotate_{way}(q as u32)")
+            }
+            _ => format!("({a}).pow(q as u32)"),
+        }
+    }
+
     fn number(&mut self, ty: &Ty, signed: bool, depth: u32) -> String {
+        if self.random.one_in(8) {
+            return self.number_method(ty, depth);
+        }
         match self.random.below(8) {
             0 => {
                 let from = match self.random.below(4) {
@@ -497,6 +543,9 @@ impl Writer {
         if self.budget < 0 {
             return;
         }
+        if self.random.one_in(8) {
+            return self.parts_stmt(out);
+        }
         match self.random.below(if depth == 0 { 5 } else { 9 }) {
             // Asserts are rare: where one fails, nothing else is seen.
             4 if self.random.one_in(4) => {
@@ -526,13 +575,56 @@ impl Writer {
             _ => {
                 let rounds = 1 + self.random.below(3);
                 let (name, ty, over) = self.over(rounds, 5);
-                let _ = writeln!(out, "for {name} in {over} {{");
+                let label = format!("'{}", self.name());
+                let _ = writeln!(out, "{label}: for {name} in {over} {{");
                 self.scope.push((name, ty, false));
+                self.labels.push(label);
                 self.loops += 1;
                 self.block(out, depth - 1);
+                self.leave(out);
                 self.loops -= 1;
+                self.labels.pop();
                 self.scope.pop();
                 out.push_str("}\n");
+            }
+        }
+    }
+
+    /// Writes a binding by a pattern, or an assignment to two variables.
+    fn parts_stmt(&mut self, out: &mut String) {
+        let ty = self.ty(1);
+        match self.random.below(3) {
+            0 => {
+                let some = self.typed(&Ty::Option(Box::new(ty.clone())), 1);
+                let leave = self.leaving();
+                let name = self.name();
+                let _ = writeln!(out, "let Some(mut {name}) = {some} else {{ {leave}; }};");
+                self.scope.push((name, ty, true));
+            }
+            1 => {
+                let array = self.typed(&Ty::Array(Box::new(ty.clone()), 3), 1);
+                let (a, b) = (self.name(), self.name());
+                let _ = writeln!(out, "let [{a}, .., {b}] = {array};");
+                self.scope.extend([(a, ty.clone(), false), (b, ty, false)]);
+            }
+            _ => {
+                let mutable: Vec<(String, Ty)> = self
+                    .scope
+                    .iter()
+                    .filter(|known| known.2)
+                    .map(|known| (known.0.clone(), known.1.clone()))
+                    .collect();
+                if mutable.is_empty() {
+                    return;
+                }
+                let (a, x) = mutable[self.random.below(mutable.len())].clone();
+                let (b, y) = mutable[self.random.below(mutable.len())].clone();
+                let _ = writeln!(
+                    out,
+                    "({a}, {b}, _) = ({}, {}, q);",
+                    self.expr(&x, 2),
+                    self.expr(&y, 2)
+                );
             }
         }
     }
@@ -573,7 +665,8 @@ impl Writer {
 
     fn leave(&mut self, out: &mut String) {
         if self.loops > 0 && self.random.one_in(3) {
-            out.push_str(if self.random.one_in(2) { "break;\n" } else { "continue;\n" });
+            let leave = self.leaving();
+            let _ = writeln!(out, "{leave};");
         } else if self.random.one_in(6) {
             let result = self.result.clone();
             let value = self.expr(&result, 1);
@@ -590,6 +683,7 @@ pub fn program(seed: u64, effects: bool) -> String {
         scope: Vec::new(),
         names: 0,
         loops: 0,
+        labels: Vec::new(),
         result: Ty::Bool,
         budget: 400,
         effects,
