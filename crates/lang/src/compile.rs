@@ -227,10 +227,11 @@ fn check_settings(cx: &mut Cx<'_>, options: &Options) {
 fn check_attributes(cx: &mut Cx<'_>, def: &FnDef) {
     for attribute in &def.decl.attributes {
         let name = &*attribute.name.name;
-        if !matches!(name, "component" | "inline" | "test" | "allow") {
+        if !matches!(name, "component" | "inline" | "test" | "allow" | "checked") {
             let message = format!("there is no attribute `{name}`");
             let error = Diagnostic::new(Code::Name, attribute.name.span, message);
-            cx.errors.push(error.help("there are `component`, `inline`, `test` and `allow`"));
+            cx.errors
+                .push(error.help("there are `component`, `inline`, `checked`, `test` and `allow`"));
         }
         let lint = attribute.key.as_ref().map(|key| &*key.name);
         if name == "allow" && (lint != Some(UNREACHABLE) || attribute.text.is_some()) {

@@ -11,8 +11,8 @@ use crate::bind::bind;
 use crate::lower::assigns;
 use crate::numbers::{self, fraction, whole};
 use crate::tir::{
-    Expr, Instance, Intrinsic, Kind, MAX_DEEP, MAX_DEPTH, Over, Pattern, Place, Step, Stmt, Tir,
-    TyRef,
+    Expr, Fits, Instance, Intrinsic, Kind, MAX_DEEP, MAX_DEPTH, Over, Pattern, Place, Step, Stmt,
+    Tir, TyRef,
 };
 use crate::ty::{Shape, Shapes, TyId, clog2};
 use crate::value::Value;
@@ -197,6 +197,11 @@ impl<'a> Interp<'a> {
                 let types: Vec<TyId> = args.iter().map(|arg| self.ty(frame, arg.ty)).collect();
                 let args = self.all(frame, args)?;
                 self.step(1 + 8 * self.tir.shapes.width(self.ty(frame, expr.ty)))?;
+                if let Intrinsic::Fits(fits) = op {
+                    self.wide(types[0], matches!(fits, Fits::Binary(op) if op.multiplies()))?;
+                    let fits = numbers::fits(&self.tir.shapes, *fits, &types, &args);
+                    return Ok(Value::Bool(fits));
+                }
                 Ok(intrinsic(&self.tir.shapes, *op, &types, args, self.ty(frame, expr.ty)))
             }
             _ => self.eval_flow(frame, expr),

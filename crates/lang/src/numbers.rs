@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use num_bigint::{BigInt, BigUint, Sign};
 
 use crate::ast::BinaryOp;
+use crate::tir::Fits;
 use crate::ty::{Precision, Shape, Shapes, TyId};
 use crate::value::Value;
 
@@ -294,4 +295,46 @@ pub fn scaled(text: &str, frac: u32) -> Option<BigInt> {
     let twice = rest * 2;
     let up = twice > power || (twice == power && floor.bit(0));
     Some(if up { floor + 1 } else { floor })
+}
+
+/// Returns whether an operation on these values, of these types, gives what fits in its type. A
+/// floating-point number always does.
+pub fn fits(shapes: &Shapes, fits: Fits, types: &[TyId], values: &[Value]) -> bool {
+    let shape = shapes.shape(types[0]);
+    let (signed, width, frac) = match shape {
+        Shape::Int(signed, width) => (*signed, *width, 0),
+        Shape::Fixed(int, frac) => (true, int + frac, *frac),
+        _ => return true,
+    };
+    let is_in = |value: BigInt| {
+        let numbers = BigInt::from(1) << width;
+        let (low, high) = match signed {
+            true => (-(&numbers >> 1u32), numbers >> 1u32),
+            false => (BigInt::ZERO, numbers),
+        };
+        low <= value && value < high || value == BigInt::ZERO
+    };
+    match (fits, values) {
+        (Fits::Binary(op), [Value::Int(a), Value::Int(b)]) => match op {
+            BinaryOp::Add => is_in(a + b),
+            BinaryOp::Sub => is_in(a - b),
+            BinaryOp::Mul => is_in((a * b) >> frac),
+            BinaryOp::Div => *b != BigInt::ZERO && is_in(divide(&(a << frac), b).0),
+            BinaryOp::Rem => *b != BigInt::ZERO,
+            BinaryOp::Shl | BinaryOp::Shr => {
+                // The amount is read as an unsigned number.
+                let turn = BigInt::from(1) << shapes.width(types[1]);
+                let by = if b.sign() == Sign::Minus { b + turn } else { b.clone() };
+                by < width.into()
+            }
+            _ => true,
+        },
+        (Fits::Neg, [Value::Int(a), _]) => is_in(-a),
+        (Fits::Cast, [Value::Int(a), Value::Int(new)]) => {
+            let to = if let Shape::Fixed(_, to) = shapes.shape(types[1]) { *to } else { 0 };
+            (a << to) >> frac == *new
+        }
+        (Fits::Index(len), [Value::Int(index)]) => *index < len.into(),
+        _ => true,
+    }
 }

@@ -151,12 +151,27 @@ pub enum Intrinsic {
     AbsDiff,
     /// The square root: of an integer rounded down, of a floating-point number to the nearest.
     Sqrt,
+    /// Whether the result of an operation fits.
+    Fits(Fits),
     /// Whether one value comes before another in the total order, which sorts use.
     Before,
     /// An operator of floating-point numbers without subnormal ones.
     Fast(BinaryOp),
     /// The square root likewise.
     FastSqrt,
+}
+
+/// An operation that may give what does not fit in its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fits {
+    /// An operator, of its operands.
+    Binary(BinaryOp),
+    /// `-`, of the number and the result.
+    Neg,
+    /// `as`, of the number and the result; a fraction that is cut off fits.
+    Cast,
+    /// An index, in an array of this length.
+    Index(u64),
 }
 
 /// What a loop goes over.

@@ -182,14 +182,14 @@ impl FnCx<'_, '_> {
         self.asserted(condition, text, span)
     }
 
-    fn asserted(&mut self, condition: Expr, text: String, span: Span) -> Expr {
+    pub(super) fn asserted(&mut self, condition: Expr, text: String, span: Span) -> Expr {
         let text = self.add_assert(text, span);
         let constant = condition.constant;
         self.node(Kind::Assert(Box::new(condition), text), &Ty::unit(), constant, span)
     }
 
     /// Returns what is written at a place, on one line and not too long.
-    fn written(&self, span: Span) -> String {
+    pub(super) fn written(&self, span: Span) -> String {
         let source = self.cx.program.sources.files.get(span.file as usize);
         let text = source.and_then(|s| s.text.get(span.start as usize..span.end as usize));
         let words: Vec<&str> = text.unwrap_or_default().split_whitespace().collect();

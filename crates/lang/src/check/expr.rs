@@ -11,7 +11,7 @@ use crate::diag::Code;
 use crate::program::AdtDecl;
 use crate::references::Target;
 use crate::source::Span;
-use crate::tir::{Expr, Kind, MAX_DEEP, TOO_DEEP};
+use crate::tir::{Expr, Fits, Kind, MAX_DEEP, TOO_DEEP};
 use crate::ty::{Arg, Len, Ty};
 use crate::value::Value;
 
@@ -112,6 +112,9 @@ impl FnCx<'_, '_> {
                 }
                 self.checks.push((Check::Cast(to.clone()), from, span));
                 let constant = value.constant;
+                if self.checked && !is_negated_literal(operand) {
+                    return self.checked_unary(Fits::Cast, value, (Kind::Cast, &to), span);
+                }
                 self.node(Kind::Cast(Box::new(value)), &to, constant, span)
             }
             ExprKind::Field(value, name) => self.field(value, name, span),
@@ -303,6 +306,11 @@ impl FnCx<'_, '_> {
         };
         self.checks.push((check, ty.clone(), span));
         let constant = operand.constant;
+        let is_literal = matches!(operand.kind, Kind::Int(_) | Kind::Fraction(_));
+        if self.checked && op == UnaryOp::Neg && !is_literal {
+            let negated = |operand| Kind::Unary(op, operand);
+            return self.checked_unary(Fits::Neg, operand, (negated, &ty), span);
+        }
         self.node(Kind::Unary(op, Box::new(operand)), &ty, constant, span)
     }
 
@@ -332,6 +340,9 @@ impl FnCx<'_, '_> {
                 let (ty, amount) = (self.ty_of(&a), self.ty_of(&b));
                 self.checks.push((Check::Int, ty.clone(), span));
                 self.checks.push((Check::Int, amount, b.span));
+                if self.checked {
+                    return self.checked_binary(op, (a, b), &ty, span);
+                }
                 let constant = a.constant && b.constant;
                 self.node(Kind::Binary(op, Box::new(a), Box::new(b)), &ty, constant, span)
             }
@@ -346,6 +357,9 @@ impl FnCx<'_, '_> {
                     Rem => self.checks.push((Check::Remainder, ty.clone(), span)),
                     And | Or | Xor => self.checks.push((Check::Bits, ty.clone(), span)),
                     _ => {}
+                }
+                if self.checked && matches!(op, Add | Sub | Mul | Div | Rem) {
+                    return self.checked_binary(op, (a, b), &ty, span);
                 }
                 let result = if compares { Ty::Bool } else { ty };
                 self.node(Kind::Binary(op, Box::new(a), Box::new(b)), &result, constant, span)
@@ -447,6 +461,8 @@ impl FnCx<'_, '_> {
             return self.node(Kind::Slice(Box::new(value), low), &ty, constant, span);
         }
         let index = self.index_value(index);
+        let array = self.ty_of(&value);
+        let index = self.checked_index(index, &array, span);
         let constant = value.constant && index.constant;
         self.node(Kind::Index(Box::new(value), Box::new(index)), &element, constant, span)
     }

@@ -59,7 +59,7 @@ impl FnCx<'_, '_> {
     }
 
     /// Returns a variable without a name that programs can use.
-    fn hidden(&mut self, name: &str, ty: &Ty, span: Span) -> Local {
+    pub(super) fn hidden(&mut self, name: &str, ty: &Ty, span: Span) -> Local {
         let (name, ty) = (name.into(), self.type_ref(ty));
         self.locals.push(LocalInfo {
             name,
@@ -72,7 +72,7 @@ impl FnCx<'_, '_> {
         self.locals.len() as Local - 1
     }
 
-    fn bound_to(&mut self, local: Local, value: Expr, span: Span) -> Stmt {
+    pub(super) fn bound_to(&mut self, local: Local, value: Expr, span: Span) -> Stmt {
         let pattern = Pattern { kind: PatternKind::Bind(local), ty: value.ty, span };
         Stmt::Let(pattern, value)
     }

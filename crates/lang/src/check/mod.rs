@@ -4,6 +4,7 @@
 //! whose variable is in a type, a length or the bounds of a slice is checked round by round.
 
 mod call;
+mod checked;
 mod consts;
 mod cover;
 mod expr;
@@ -327,6 +328,8 @@ struct FnCx<'c, 'a> {
     place: Span,
     /// Whether cases that nothing reaches are fine.
     allows_unreachable: bool,
+    /// Whether what does not fit fails.
+    checked: bool,
     /// Places whose types an editor may ask for.
     seen: Vec<(Span, TyRef)>,
 }
@@ -385,6 +388,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
             alias_depth: 0,
             place: Span::default(),
             allows_unreachable: false,
+            checked: false,
             seen: Vec::new(),
         }
     }
@@ -488,6 +492,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         this.generics = Rc::new(this.params(def.module, &def.generics, args));
         this.place = def.decl.name.span;
         this.allows_unreachable = def.decl.allows(UNREACHABLE);
+        this.checked = def.decl.attribute("checked").is_some();
         this.check_bounds(&def.generics.clone(), args, def.decl.name.span);
         this.check_const_params(&def.generics, &this.generics.clone(), None);
         this.bind_const_params();

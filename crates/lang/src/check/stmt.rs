@@ -74,9 +74,7 @@ impl FnCx<'_, '_> {
                 self.assign_parts(places, value, stmts);
             }
             ast::Stmt::Assign(place, op, value, span) => {
-                if let Some(stmt) = self.assign(place, *op, value, *span) {
-                    stmts.push(stmt);
-                }
+                self.assign(place, *op, (value, *span), stmts);
             }
             ast::Stmt::For(looped) => self.add_loop(looped, stmts),
         }
@@ -117,16 +115,16 @@ impl FnCx<'_, '_> {
         &mut self,
         place: &ast::Expr,
         op: Option<BinaryOp>,
-        value: &ast::Expr,
-        span: Span,
-    ) -> Option<Stmt> {
-        let (place, ty) = self.place(place)?;
+        (value, span): (&ast::Expr, Span),
+        stmts: &mut Vec<Stmt>,
+    ) {
+        let Some((place, ty)) = self.place(place) else { return };
         let value = match op {
             Some(BinaryOp::Shl | BinaryOp::Shr) => {
                 let value = self.expr(value, None);
                 let amount = self.ty_of(&value);
                 self.checks.push((Check::Int, amount, value.span));
-                self.checks.push((Check::Int, ty, span));
+                self.checks.push((Check::Int, ty.clone(), span));
                 value
             }
             Some(BinaryOp::And | BinaryOp::Or | BinaryOp::Xor) => {
@@ -143,7 +141,14 @@ impl FnCx<'_, '_> {
             }
             None => self.check(value, &ty),
         };
-        Some(Stmt::Assign(place, op, value))
+        match op {
+            Some(op)
+                if self.checked && !matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor) =>
+            {
+                self.checked_assign(place, (op, value, &ty), span, stmts);
+            }
+            _ => stmts.push(Stmt::Assign(place, op, value)),
+        }
     }
 
     /// Returns a place that can be assigned to and its type, or reports an error.
@@ -200,6 +205,8 @@ impl FnCx<'_, '_> {
                     }
                 };
                 let index = self.index_value(index);
+                let array = self.ty_of(&value);
+                let index = self.checked_index(index, &array, expr.span);
                 place.path.push((Step::Index(index), self.type_ref(&element)));
                 Some((place, element))
             }

@@ -15,7 +15,7 @@ use crate::diag::Code;
 use crate::interp::{Interp, Stop, decode, encode};
 use crate::numbers::{fraction, whole};
 use crate::source::Span;
-use crate::tir::{Expr, Intrinsic, Kind, TOO_DEEP};
+use crate::tir::{Expr, Fits, Intrinsic, Kind, TOO_DEEP};
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
 
@@ -119,6 +119,9 @@ impl Machine<'_, '_, '_> {
         let gates = match (op, &words[..]) {
             (Intrinsic::MulWide, [a, b]) => {
                 3 * self.gates.product_ands(a, b, a.width() + b.width())
+            }
+            (Intrinsic::Fits(Fits::Binary(op)), _) if op.multiplies() => {
+                bits.saturating_mul(bits).saturating_mul(5)
             }
             (Intrinsic::DivRem, [a, b]) => 4 * self.gates.division_ands(a, b),
             (Intrinsic::Sqrt | Intrinsic::FastSqrt | Intrinsic::Fast(_), _) => {

@@ -10,6 +10,7 @@ mod control;
 mod count;
 mod eval;
 mod exclude;
+mod fits;
 mod float;
 mod kept;
 mod least;

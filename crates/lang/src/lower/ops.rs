@@ -286,6 +286,7 @@ impl Machine<'_, '_, '_> {
                 Shape::Float(precision) => self.gates.float_sqrt_fast(format(precision), word),
                 _ => Word::zero(width),
             },
+            (Intrinsic::Fits(fits), words) => self.fits(fits, types, words).into(),
             (Intrinsic::Before, [a, b]) => self.less(types[0], a, b).into(),
             (Intrinsic::AbsDiff, [a, b]) => {
                 let signed = matches!(self.shape(types[0]), Shape::Int(true, _));

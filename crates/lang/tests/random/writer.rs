@@ -66,6 +66,15 @@ fn marked(a: u6, b: u6) -> u6 {
     if a > b { return a * b; }
     a / b
 }
+#[checked]
+fn exact(a: i4, b: u6, c: [fixed<3, 2>; 3]) -> u6 {
+    let mut d = c;
+    let mut e = b;
+    if a > 2 { return (b >> (a as u3)) + (-a + a * 2) as u6; }
+    if a > -4 { d[b / 8] = c[(b % 4) as u2] * c[1] - c[0] / c[2]; e -= a as u6; }
+    d[a as u2] += c[1];
+    e * 2 + (d[0] as i6 + a as i6) as u6
+}
 fn twice<T>(a: T, b: T) -> (T, T) { if a < b { (b, a) } else { (a, b) } }
 ";
 
@@ -448,6 +457,13 @@ impl Writer {
 
     /// Writes a call of a method of numbers.
     fn number_method(&mut self, ty: &Ty, depth: u32) -> String {
+        if self.random.one_in(10) {
+            let c = Ty::Array(Box::new(Ty::Fixed(3, 2)), 3);
+            let (a, b) =
+                (self.expr(&Ty::Int(true, 4), depth), self.expr(&Ty::Int(false, 6), depth));
+            let c = self.expr(&c, depth);
+            return format!("(exact({a}, {b}, {c}) as {})", ty.text());
+        }
         let a = self.typed(ty, depth);
         let one = ["count_ones", "leading_zeros", "trailing_zeros"];
         let two = ["wrapping_add", "saturating_sub", "saturating_mul", "min", "saturating_add"];
