@@ -128,7 +128,7 @@ fn main(a: u64 from 0) -> (r: u64 to all) {{ f30(a) }}"
     compiles(&linear);
     // What can fail is written each time.
     let failing = chain("#[inline]", "assert(a != 3, \"three\"); a");
-    refused(&failing, "error[E07]", "more than 2^28 steps");
+    refused(&failing, "error[E07]", "more than 2^25 steps");
 }
 
 /// Calls that are not written again give the gates that they would give.
@@ -252,7 +252,7 @@ fn loops_whose_rounds_differ_are_refused_when_they_are_certainly_too_long() {
         )
     };
     for mark in ["", "#[unroll]"] {
-        refused(&looped(1_000_000_000, mark), "error[E07]", "more than 2^28 steps");
+        refused(&looped(1_000_000_000, mark), "error[E07]", "more than 2^25 steps");
         compiles(&looped(100, mark));
     }
     // A loop that is left early takes few rounds.

@@ -152,7 +152,8 @@ fn counters_that_must_be_constant_unroll_the_loop() {
         // A shift, a bound of another loop, a place that is written, a choice, and a product.
         "FOR i in 0..6 { x = mix(x >> i, b, 1); }",
         "FOR i in 0..6 { FOR j in 0..i { x = mix(x, j, 1); } }",
-        "let mut y = [b; 6]; FOR i in 0..6 { y[i] = mix(x, b, 1); } x = y[3];",
+        "let mut y = [b; 6]; FOR i in 0..6 { y[i] = mix(x, b, i); }
+         FOR i in 0..6 { x = x ^ y[i]; }",
         "FOR i in 0..6 { if i == 3 { x = mix(x, b, 1); } }",
         "FOR i in 0..6 { x = mix(x, i * i, 1); }",
         "FOR i in 0..6 { x = mix(x, a[i / 2], 1); }",
@@ -296,4 +297,45 @@ fn what_a_loop_may_call_is_looked_up_once() {
     x
 }";
     assert_eq!(repeats(&compiled(&program)), 0);
+}
+
+/// Large arrays at secret places take the gates of the decoder alone; the rest repeats.
+#[test]
+fn large_arrays_at_secret_places_are_repeats() {
+    let body = "fn main(a: [u8; 20000] from 0, i: u16 from 1, v: u8 from 1)
+             -> (o: [u8; 20000] to all, x: u8 to all) {
+             let mut a = a;
+             let x = a[i];
+             a[i] = v;
+             a[i ^ 1] += 3;
+             (a, x)
+         }";
+    let circuit = compiled(body);
+    assert!(repeats(&circuit) >= 3, "{}", repeats(&circuit));
+    assert!(circuit.main().steps.len() < 600_000, "{}", circuit.main().steps.len());
+    // One AND for each bit of an element but one, or for each bit, and those of the decoder.
+    assert!(and_count(&circuit) < 20_000 * (8 + 9 + 8 + 9) + 1_000, "{}", and_count(&circuit));
+    for i in [0u32, 1, 4095, 19_998, 19_999, 20_000, 65_535] {
+        let mut inputs = bits(u64::from(i), 160_000);
+        let mut array: Vec<u32> = inputs
+            .chunks(8)
+            .map(|b| b.iter().rev().fold(0, |n, &b| 2 * n + u32::from(b)))
+            .collect();
+        inputs.extend((0..16).map(|bit| i >> bit & 1 == 1));
+        inputs.extend((0..8).map(|bit| 77 >> bit & 1 == 1));
+        let at = i as usize;
+        let read = array.get(at).copied().unwrap_or(0);
+        if let Some(element) = array.get_mut(at) {
+            *element = 77;
+        }
+        if let Some(element) = array.get_mut(at ^ 1) {
+            *element = (*element + 3) & 255;
+        }
+        array.push(read);
+        let found: Vec<u32> = eval_bits(&circuit, &inputs)
+            .chunks(8)
+            .map(|b| b.iter().rev().fold(0, |n, &b| 2 * n + u32::from(b)))
+            .collect();
+        assert!(found == array, "{i}");
+    }
 }

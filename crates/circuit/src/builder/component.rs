@@ -62,7 +62,17 @@ impl ComponentBuilder {
     /// # Errors
     /// Those of [`finish`](Self::finish).
     pub fn finish_optimised(self) -> Result<Subcircuit, CircuitError> {
-        let swept = improve(sweep(self.gates, self.name, &self.outputs)?)?;
+        let mut effort = u64::MAX;
+        self.finish_within(&mut effort)
+    }
+
+    /// Finishes like [`finish_optimised`](Self::finish_optimised), as long as `effort` lasts: each
+    /// round of rewriting takes as much of it as the component has steps, some microseconds each.
+    ///
+    /// # Errors
+    /// Those of [`finish`](Self::finish).
+    pub fn finish_within(self, effort: &mut u64) -> Result<Subcircuit, CircuitError> {
+        let swept = improve(sweep(self.gates, self.name, &self.outputs)?, effort)?;
         Ok(Self::finished(swept, self.input_widths, self.output_widths))
     }
 

@@ -42,6 +42,8 @@ pub struct Gates {
     constants: [Option<Wire>; 2],
     ands: u64,
     xors: u64,
+    /// How many gates were asked for, those that existed included.
+    asked: u64,
     /// The steps from this one on write one wire each, from `run_wire` on.
     run_step: usize,
     run_wire: Wire,
@@ -68,6 +70,7 @@ impl Gates {
             constants: [None; 2],
             ands: 0,
             xors: 0,
+            asked: 0,
             run_step: 0,
             run_wire: 0,
             runs: 0,
@@ -88,6 +91,12 @@ impl Gates {
     /// Returns how many look-ups have been made so far, those in called components not included.
     pub fn lookup_count(&self) -> u64 {
         self.lookups.gates.len() as u64
+    }
+
+    /// Returns how many gates have been asked for so far: those that were made, and those that
+    /// existed. It grows with the time that building takes.
+    pub fn asked(&self) -> u64 {
+        self.asked
     }
 
     /// Returns the bytes that the gates take so far, with the tables by which equal ones are found,
@@ -290,6 +299,7 @@ impl Gates {
     /// Returns the output of this gate, which is made only if it does not exist yet.
     fn gate(&mut self, key: Key) -> Wire {
         let place = self.steps.len() as u32;
+        self.asked += 1;
         if self.next_wire >= MAX_WIRES || self.too_large {
             self.too_large = true;
             return 0;

@@ -12,8 +12,9 @@ const MAX_STEPS: usize = 1 << 18;
 /// The most rounds of rewriting.
 const ROUNDS: usize = 8;
 
-/// Returns the same component with fewer AND gates, or unchanged.
-pub(super) fn improve(mut swept: Swept) -> Result<Swept, CircuitError> {
+/// Returns the same component with fewer AND gates, or unchanged. Each round takes as much `effort`
+/// as there are steps, and none is begun for which too little is left.
+pub(super) fn improve(mut swept: Swept, effort: &mut u64) -> Result<Swept, CircuitError> {
     if swept.component.steps.len() > MAX_STEPS || own_ands(&swept.component) == 0 {
         return Ok(swept);
     }
@@ -21,6 +22,8 @@ pub(super) fn improve(mut swept: Swept) -> Result<Swept, CircuitError> {
     for _ in 0..ROUNDS {
         let mut gates = Gates::new();
         let component = &swept.component;
+        let Some(left) = effort.checked_sub(component.steps.len() as u64) else { break };
+        *effort = left;
         let inputs = gates.input_wires(component.inputs);
         let tables = &swept.tables;
         let outputs = rewriter.rewrite(&mut gates, component, inputs, &swept.callees, tables);

@@ -125,7 +125,17 @@ impl Builder {
     /// # Errors
     /// Those of [`finish`](Self::finish).
     pub fn finish_optimised(self) -> Result<Circuit, CircuitError> {
-        self.finished(improve::improve)
+        let mut effort = u64::MAX;
+        self.finish_within(&mut effort)
+    }
+
+    /// Finishes like [`finish_optimised`](Self::finish_optimised), as long as `effort` lasts; see
+    /// [`ComponentBuilder::finish_within`].
+    ///
+    /// # Errors
+    /// Those of [`finish`](Self::finish).
+    pub fn finish_within(self, effort: &mut u64) -> Result<Circuit, CircuitError> {
+        self.finished(|swept| improve::improve(swept, effort))
     }
 
     fn finished(

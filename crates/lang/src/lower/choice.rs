@@ -168,7 +168,10 @@ impl Machine<'_, '_, '_> {
             Rest::Last(part) => Ok((Bit::ONE, part, None)),
             Rest::If(expr) => {
                 let Kind::If(condition, then, otherwise) = &expr.kind else { return Err(Failed) };
-                let choice = self.eval(frame, condition)?[0];
+                let choice = match self.uniform(frame, condition)? {
+                    Some(choice) => choice[0],
+                    None => self.eval(frame, condition)?[0],
+                };
                 self.choices += u64::from(choice.as_constant().is_some());
                 let next = match otherwise.as_deref() {
                     None => Rest::Last(Part::Nothing),

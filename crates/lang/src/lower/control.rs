@@ -6,19 +6,17 @@ use num_bigint::Sign;
 use symbolon_circuit::builder::{Bit, Word};
 
 use super::least::{least_of, stays};
-use super::pace::Pace;
+use super::pace::{Beyond, Pace};
 use super::places::collect;
 use super::repeat::{Body, Most, Rounds};
 use super::state::Frame;
+use super::tries::Tries;
 use super::{Done, Failed, Machine};
 use crate::interp::decode;
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, Over, Pattern, PatternKind, Stmt};
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
-
-/// A loop whose rounds together make more gates than this stays a loop if it can.
-const MANY: u64 = 1 << 20;
 
 impl Machine<'_, '_, '_> {
     pub(super) fn control(&mut self, frame: &mut Frame, expr: &Expr, ty: TyId) -> Done<Word> {
@@ -231,22 +229,27 @@ impl Machine<'_, '_, '_> {
         let (count, span) = (*count, *span);
         let element = frame.instance.types[body.pattern.ty as usize];
         let mut pace = Pace::new(self);
+        // Asked before the first round, and again if rounds have other constants than those before.
         let most = match self.lower.repeat_all {
             true => Most::Gates(u64::MAX, u64::MAX),
             false => Most::Calls,
         };
-        let at_once =
-            may && count > 1 && (self.lower.repeat_all || self.may_call(frame, body.expr));
-        if at_once && self.repeat(frame, rounds, (0, count), (body, most), bits)? {
-            return Ok(());
-        }
-        let start = self.gates.wire_count();
-        let mut asked = [!may; 2];
+        let mut at_once = may && (self.lower.repeat_all || self.may_call(frame, body.expr));
+        let mut tries = Tries::new(self.gates, may);
+        let mut place = 0;
         let mut least = None;
-        for place in 0..count {
+        while place < count {
+            if at_once {
+                let at = (place, count - place);
+                let done = self.repeat(frame, rounds, at, (body, most), bits)?;
+                place += done.rounds;
+                at_once = done.rounds + done.alike > 0;
+                if done.rounds > 0 {
+                    continue;
+                }
+            }
             self.step(span)?;
-            let before =
-                (self.gates.wire_count(), self.gates.and_count(), self.gates.lookup_count());
+            let before = tries.before(self.gates);
             let word = self.element(rounds, place, element);
             if body.gives {
                 self.bind(frame, body.pattern, &word)?;
@@ -254,23 +257,28 @@ impl Machine<'_, '_, '_> {
             } else if !self.round(frame, Some(body.pattern), body.expr, &word)? {
                 break;
             }
-            let left = count - place - 1;
-            // Tries once when the second round shows that all rounds together are too large, and
-            // once when the rounds so far are: by then, the first rounds no longer save gates.
-            let now = self.gates.wire_count();
-            let ahead = u64::from(now - before.0).saturating_mul(count) > MANY;
-            let large = u64::from(now - start) > MANY;
-            if place > 0 && left > 1 && (ahead && !asked[0] || large && !asked[1]) {
-                asked = [true, asked[1] || large];
-                let ands = self.gates.and_count() - before.1;
-                let most = Most::Gates(ands, self.gates.lookup_count() - before.2);
-                if self.repeat(frame, rounds, (place + 1, left), (body, most), bits)? {
-                    break;
+            place += 1;
+            let left = count - place;
+            let ahead = self.ahead(&mut pace, || left);
+            let most = match (tries.now(self.gates, before, (place, left)), ahead) {
+                // As a repeat it may fit, even if its rounds share gates that a body cannot.
+                (_, Some(_)) if tries.last() => Some(Most::Gates(u64::MAX, u64::MAX)),
+                (most, _) => most,
+            };
+            if let Some(most) = most {
+                let done = self.repeat(frame, rounds, (place, left), (body, most), bits)?;
+                place += done.rounds;
+                tries.done(self.gates, &done, place);
+                self.skip(&mut pace);
+                if done.rounds > 0 {
+                    continue;
                 }
             }
-            self.look_ahead(&mut pace, || left, span)?;
+            if let Some(Beyond { wires, far: true }) = ahead {
+                return self.beyond(wires, span);
+            }
             // What is not a repeat by now is written out, however its rounds differ.
-            if asked == [true; 2] && least.is_none() {
+            if tries.is_over() && least.is_none() {
                 let rounds = if stays(body.expr) { 1 + least_of(body.expr) } else { 0 };
                 least = Some(rounds);
                 self.steps_for(left.saturating_mul(rounds), span)?;

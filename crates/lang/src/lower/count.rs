@@ -54,7 +54,7 @@ fn write(lower: &mut Lower<'_>, place: usize) -> Done<Option<Circuit>> {
             builder.output("code", &code, ty, Receivers::All);
         }
     }
-    match builder.finish_optimised() {
+    match builder.finish_within(&mut lower.effort) {
         Ok(circuit) => Ok(Some(circuit)),
         Err(error) => lower.error(Code::Limit, span, error.to_string()),
     }

@@ -221,6 +221,11 @@ impl Machine<'_, '_, '_> {
             return Err(Failed);
         };
         let width = self.width(ty);
+        if let Kind::Local(local) = array.kind
+            && let Some(element) = self.element_of(frame, local, index)?
+        {
+            return Ok(Word::clone(&*self.local(frame, element)?));
+        }
         if let Some(element) = self.strided(frame, array, index, len, width)? {
             return Ok(element);
         }
@@ -257,10 +262,9 @@ impl Machine<'_, '_, '_> {
             None => Rc::new(self.eval(frame, array)?),
         };
         if is_table && array.iter().all(|bit| bit.as_constant().is_some()) {
-            return Ok(self.look_up(&array, width, &word));
+            return self.look_up(&array, width, &word, index.span);
         }
-        self.room(len.saturating_mul(3 * width as u64), index.span)?;
-        Ok(self.select_element(&array, width, len as usize, &word))
+        self.select_element(&array, width, len as usize, &word, index.span)
     }
 
     /// Refuses an operator that would make too many gates. Bits known to be zero make none.
@@ -297,7 +301,7 @@ impl Machine<'_, '_, '_> {
     }
 
     /// Returns an element of a constant array, by one look-up; zeros beyond the array.
-    fn look_up(&mut self, array: &[Bit], width: usize, index: &[Bit]) -> Word {
+    fn look_up(&mut self, array: &[Bit], width: usize, index: &[Bit], at: Span) -> Done<Word> {
         let len = array.len() / width;
         let inputs = crate::ty::clog2(len as u64) as usize;
         let used = inputs.min(index.len());
@@ -307,11 +311,11 @@ impl Machine<'_, '_, '_> {
         let mut low: Word = index[..used].to_vec().into();
         low = low.resize(inputs);
         let Ok(table) = Table::new(inputs as u32, width as u32, entries) else {
-            return self.select_element(array, width, len, index);
+            return self.select_element(array, width, len, index, at);
         };
         let entry = self.gates.lookup(&table, &low);
         let beyond = self.gates.any(&index[used..]);
-        self.gates.and_each(!beyond, &entry)
+        Ok(self.gates.and_each(!beyond, &entry))
     }
 
     fn call(&mut self, frame: &mut Frame, call: usize, args: &[Expr], expr: &Expr) -> Done<Word> {

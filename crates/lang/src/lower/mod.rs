@@ -13,6 +13,7 @@ mod exclude;
 mod fits;
 mod float;
 mod kept;
+mod known;
 mod least;
 mod merge;
 mod ops;
@@ -21,8 +22,11 @@ mod pace;
 mod places;
 mod ports;
 mod repeat;
+mod scatter;
 mod select;
 mod state;
+mod tries;
+mod wide;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -54,8 +58,16 @@ const MAX_MEMORY: u64 = 1 << 30;
 /// A gate takes this many bytes.
 const GATE: u64 = 24;
 
-/// Lowering takes at most this many steps.
-const MAX_STEPS: u64 = 1 << 28;
+/// Lowering takes at most this many steps: some seconds. A gate that is asked for is one, whether or
+/// not it exists already.
+const MAX_STEPS: u64 = 1 << 25;
+
+/// An expression counts as so many steps.
+const EXPRESSION: u64 = 2;
+
+/// Rewriting for fewer ANDs looks at this many gates of all components; what is built afterwards
+/// stays as it is.
+const EFFORT: u64 = 1 << 22;
 
 /// A function without AND gates becomes a component if it has this many steps, or calls others.
 const LINEAR_STEPS: u64 = 1 << 16;
@@ -102,8 +114,12 @@ pub struct Lower<'a> {
     repeat_all: bool,
     /// How many loops of each function are repeats.
     loops: HashMap<String, u32>,
+    /// Components that select among two words: by their width, and by the place that asks.
+    selectors: HashMap<(usize, Span), Subcircuit>,
     code_bits: usize,
     steps: u64,
+    /// What is left of [`EFFORT`].
+    effort: u64,
     /// How many expressions are being written, one within the other, in all components.
     deep: u32,
     /// AND gates by place, if requested.
@@ -166,6 +182,8 @@ struct Machine<'l, 'a, 'g> {
     failing_calls: u64,
     /// How many choices of `if` and `match` were known while compiling.
     choices: u64,
+    /// The gates asked for that are counted as steps.
+    asked: u64,
     /// Results of functions that were written out.
     kept: Kept,
     /// The numbers that were compared, each with whether the first is less than the second.
@@ -197,8 +215,10 @@ impl<'a> Lower<'a> {
             may_call: HashMap::new(),
             repeat_all: false,
             loops: HashMap::new(),
+            selectors: HashMap::new(),
             code_bits,
             steps: 0,
+            effort: EFFORT,
             deep: 0,
             costs: None,
         }
@@ -252,7 +272,7 @@ impl<'a> Lower<'a> {
             Some(_) => costs.with_profile(&mut builder, &outputs, instance.span),
             None => HashMap::new(),
         };
-        let finished = builder.finish_optimised();
+        let finished = builder.finish_within(&mut self.effort);
         let body = match finished {
             Ok(body) => body,
             Err(error) => return self.error(Code::Limit, instance.span, error.to_string()),
@@ -294,6 +314,7 @@ fn local_type(instance: &Instance, local: Local) -> TyId {
 impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     fn new(lower: &'l mut Lower<'a>, gates: &'g mut Gates, whole: bool) -> Self {
         let code = Word::zero(lower.code_bits);
+        let gates_asked = gates.asked();
         Machine {
             lower,
             gates,
@@ -306,6 +327,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             depth: 0,
             failing_calls: 0,
             choices: 0,
+            asked: gates_asked,
             kept: Kept::default(),
             compared: HashMap::new(),
             costs: HashMap::new(),
@@ -318,6 +340,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     /// Returns whether an assert failed, which one, and the gates by place.
     fn into_parts(mut self) -> (Bit, Word, Booked) {
         self.account(Span::default());
+        self.count_gates();
         (self.failed, self.code, Booked { places: self.costs, marks: self.marks })
     }
 
@@ -352,11 +375,18 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     }
 
     fn step(&mut self, span: Span) -> Done<()> {
-        self.lower.steps += 1;
+        self.lower.steps += EXPRESSION;
+        self.count_gates();
         if self.lower.steps > MAX_STEPS {
             return self.beyond(false, span);
         }
         self.room(0, span)
+    }
+
+    /// Counts the gates that were asked for since the last call.
+    fn count_gates(&mut self) {
+        let asked = self.gates.asked();
+        self.lower.steps += asked - std::mem::replace(&mut self.asked, asked);
     }
 
     /// Counts the copying of this many bits.
@@ -375,8 +405,12 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         done
     }
 
-    /// Refuses what would make more gates than a component may have, before it makes them.
+    /// Refuses what would make more gates than a component may have, or take too many steps, before
+    /// it makes them.
     fn room(&mut self, gates: u64, span: Span) -> Done<()> {
+        if self.lower.steps.saturating_add(gates) > MAX_STEPS {
+            return self.beyond(false, span);
+        }
         if u64::from(self.gates.wire_count()).saturating_add(gates) > u64::from(MAX_WIRES) {
             return self.beyond(true, span);
         }
@@ -391,9 +425,14 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         let message = if wires {
             "this makes the circuit larger than 2^26 gates in one component, or than 1 GiB"
         } else {
-            "the program takes more than 2^28 steps"
+            "the program takes more than 2^25 steps to compile"
         };
-        self.lower.error(Code::Limit, span, message)
+        let error = Diagnostic::new(Code::Limit, span, message);
+        self.lower.errors.push(error.help(
+            "what is done often takes one step as a loop whose rounds differ only in their \
+             elements, or as a function marked `#[component]`",
+        ));
+        Err(Failed)
     }
 
     /// Returns whether all surrounding choices are taken.

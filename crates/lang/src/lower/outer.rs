@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Gates, Word};
 
+use super::scatter::Element;
 use crate::tir::Local;
 
 /// What the body of a repeated loop takes from around it.
@@ -17,14 +18,26 @@ pub(super) struct Outer {
     pub(super) bits: HashMap<Bit, Bit>,
     /// The inputs for elements of arrays, by the array and the first round's index.
     pub(super) elements: HashMap<(usize, u64), Word>,
+    /// Those of arrays at other places, by the array and all rounds' indices.
+    pub(super) others: HashMap<(usize, Rc<[u32]>), Word>,
     /// What these inputs are, in their order.
     pub(super) passed: Vec<Passed>,
     pub(super) counter: Option<Counter>,
+    /// The first round in which a constant is another one than in the rounds before.
+    pub(super) differs: Option<u32>,
+    /// The arrays whose elements are variables of their own, and these elements.
+    pub(super) arrays: Vec<Local>,
+    pub(super) scattered: Vec<Element>,
+    /// Whether bits of elements that are the same constants before the loop are taken to stay so
+    /// until their round.
+    pub(super) assumes: bool,
 }
 
 pub(super) enum Passed {
     Fixed(Bit),
     Strided(Word),
+    /// These bits in the first round.
+    Carried(Word),
 }
 
 /// The counter of a repeated loop.
@@ -37,6 +50,15 @@ pub(super) struct Counter {
 }
 
 impl Outer {
+    /// Returns the input for what each round has of its own, of which these are the bits.
+    pub(super) fn strided(&mut self, gates: &mut Gates, all: Word, width: usize) -> Word {
+        if width == 0 {
+            return Word::zero(0);
+        }
+        self.passed.push(Passed::Strided(all));
+        gates.further_input(width as u32)
+    }
+
     /// Returns the input for a bit from outside.
     pub(super) fn bit(&mut self, gates: &mut Gates, bit: Bit) -> Bit {
         if bit.as_constant().is_some() {

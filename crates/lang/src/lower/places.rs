@@ -9,6 +9,7 @@ use super::state::{Frame, Update, Way, write_gates};
 use super::{Done, Failed, Machine, local_type};
 use crate::ast::BinaryOp;
 use crate::diag::Code;
+use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, Over, Pattern, PatternKind, Place, Step, Stmt};
 use crate::ty::{Shape, TyId};
 
@@ -191,8 +192,16 @@ impl Machine<'_, '_, '_> {
         value: &Expr,
     ) -> Done<()> {
         let mut ty = local_type(&frame.instance, place.local);
+        let (mut target, mut path) = (place.local, &place.path[..]);
+        if let Some(((Step::Index(index), inner), rest)) = path.split_first()
+            && let Some(element) = self.element_of(frame, target, index)?
+        {
+            ty = frame.instance.types[*inner as usize];
+            (target, path) = (element, rest);
+        }
+        let whole = self.width(ty);
         let mut ways: Vec<Option<(Way, TyId)>> = Vec::new();
-        for (step, step_ty) in &place.path {
+        for (step, step_ty) in path {
             let inner = frame.instance.types[*step_ty as usize];
             let way = match step {
                 Step::Field(field) => Some(Way::Known(self.lower.tir.shapes.part(ty, *field).0)),
@@ -205,12 +214,11 @@ impl Machine<'_, '_, '_> {
         let value = self.eval(frame, value)?;
         // An index beyond the array writes nothing.
         let Some(ways) = ways.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
-        let whole = self.width(local_type(&frame.instance, place.local));
         self.room(write_gates(&ways, whole, op.is_some()), place.span)?;
         let value = match op {
             Some(op) => {
-                let old = self.local(frame, place.local)?;
-                let before = self.read_way(&old, &ways);
+                let old = self.local(frame, target)?;
+                let before = self.read_way(&old, &ways, place.span)?;
                 self.binary_room(op, ty, &before, &value, place.span)?;
                 self.binary(op, ty, amount, &before, &value)
             }
@@ -225,7 +233,7 @@ impl Machine<'_, '_, '_> {
             (_, width) => width,
         };
         let (ways, value, at) = (ways.into(), Rc::new(value), place.span);
-        self.write(frame, place.local, Update { condition, start, width, ways, value, at })
+        self.write(frame, target, Update { condition, start, width, ways, value, at })
     }
 
     /// Returns the way to an element, or `None` if the index is known to be beyond the array.
@@ -248,14 +256,14 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    fn read_way(&mut self, from: &[Bit], ways: &[(Way, TyId)]) -> Word {
-        let Some(((way, ty), rest)) = ways.split_first() else { return from.to_vec().into() };
+    fn read_way(&mut self, from: &[Bit], ways: &[(Way, TyId)], at: Span) -> Done<Word> {
+        let Some(((way, ty), rest)) = ways.split_first() else { return Ok(from.to_vec().into()) };
         let width = self.width(*ty);
         match way {
-            Way::Known(start) => self.read_way(&from[*start..start + width], rest),
+            Way::Known(start) => self.read_way(&from[*start..start + width], rest, at),
             Way::Secret(index, len) => {
-                let element = self.select_element(from, width, *len, index);
-                self.read_way(&element, rest)
+                let element = self.select_element(from, width, *len, index, at)?;
+                self.read_way(&element, rest, at)
             }
         }
     }
@@ -267,25 +275,31 @@ impl Machine<'_, '_, '_> {
         ways: &[(Way, TyId)],
         value: &[Bit],
         condition: Bit,
-    ) {
+        at: Span,
+    ) -> Done<()> {
         let Some(((way, ty), rest)) = ways.split_first() else {
             for (old, &new) in to.iter_mut().zip(value) {
                 if *old != new {
                     *old = self.gates.select_bit(condition, new, *old);
                 }
             }
-            return;
+            return Ok(());
         };
         let width = self.width(*ty);
         match way {
             Way::Known(start) => {
-                self.write_way(&mut to[*start..start + width], rest, value, condition);
+                self.write_way(&mut to[*start..start + width], rest, value, condition, at)
             }
             Way::Secret(index, len) => {
                 let places = self.gates.one_hot_under(condition, index, *len);
-                for (place, &here) in places.iter().enumerate() {
-                    self.write_way(&mut to[place * width..][..width], rest, value, here);
+                if rest.is_empty() && self.write_wide(to, value, &places, at)? {
+                    return Ok(());
                 }
+                self.room(3 * to.len() as u64, at)?;
+                for (place, &here) in places.iter().enumerate() {
+                    self.write_way(&mut to[place * width..][..width], rest, value, here, at)?;
+                }
+                Ok(())
             }
         }
     }
@@ -297,13 +311,16 @@ impl Machine<'_, '_, '_> {
         width: usize,
         len: usize,
         index: &[Bit],
-    ) -> Word {
+        at: Span,
+    ) -> Done<Word> {
         if len == 0 || width == 0 {
-            return Word::zero(width);
+            return Ok(Word::zero(width));
         }
+        let (array, index) = self.read_wide(array, width, index, at)?;
+        self.room(3 * array.width() as u64, at)?;
         let elements: Vec<Word> =
             array.chunks(width).map(|element| element.to_vec().into()).collect();
-        self.gates.read(&elements, index)
+        Ok(self.gates.read(&elements, index))
     }
 }
 

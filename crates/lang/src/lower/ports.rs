@@ -177,7 +177,7 @@ fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<C
         costs = booked.with_profile(&mut builder, &outputs, span);
         *costs.entry(span).or_default() += after;
     }
-    let circuit = match builder.finish_optimised() {
+    let circuit = match builder.finish_within(&mut lower.effort) {
         Ok(circuit) => circuit,
         Err(error) => {
             let span =

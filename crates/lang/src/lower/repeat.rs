@@ -3,8 +3,8 @@
 //! What the body reads is the same in every round, what it changes is carried from one to the next,
 //! and each round has its own element or counter. A counter is a constant where rounds are written
 //! out, so a body that computes with it may take more gates as a component; it is then written out
-//! after all. Each round also has its own `a[i]`, if `i` is the counter and the body does not
-//! change `a`.
+//! after all. Each round also has its own `a[i]`, if the counter decides `i` ([`super::scatter`]).
+//! Where a constant differs from round to round, a repeat goes up to the first other value.
 //!
 //! [`Gates::repeat`]: symbolon_circuit::builder::Gates::repeat
 
@@ -14,8 +14,10 @@ use std::rc::Rc;
 use num_bigint::BigInt;
 use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Subcircuit, Word};
 
+use super::known::reads;
 use super::outer::{Counter, Outer, Passed};
 use super::places::{self, constant};
+use super::scatter::{self, Given, mentions};
 use super::state::{Frame, Update};
 use super::{Done, Failed, Machine, Never, calls};
 use crate::ast::BinaryOp;
@@ -25,8 +27,15 @@ use crate::tir::{Expr, Kind, Local, Pattern, PatternKind};
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
 
-/// A body is written at most this often, to find the bits that stay constants.
-const TRIALS: u32 = 4;
+/// A body is written at most this often, to find the bits that stay constants, the elements of
+/// arrays that it passes on, and the rounds that have the same constants.
+const TRIALS: u32 = 8;
+
+/// After so many times, a variable of which a bit is no constant is taken to have none.
+const GRADUAL: u32 = 3;
+
+/// Fewer rounds than this are written out, unless their gates are in components.
+const FEWEST: u32 = 8;
 
 /// Each time counts as this many steps, apart from those of the body: a component takes time and
 /// memory however small it is.
@@ -58,6 +67,12 @@ pub(super) enum Most {
     Gates(u64, u64),
 }
 
+impl Most {
+    fn is_large(self) -> bool {
+        matches!(self, Most::Gates(..))
+    }
+}
+
 /// What becomes of a bit of a variable that a body may change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
@@ -76,10 +91,46 @@ enum Outcome {
     Refused,
     /// Some bits that were assumed constant are changed; the others may be constant.
     Again(Vec<Vec<Fate>>),
+    /// So many rounds have the same constants.
+    Differs(u32),
+    /// The elements of arrays do not go from round to round as they must.
+    Clash,
 }
 
-/// The variables that a body changes, and their values before it.
-type Carried<'a> = &'a [(Local, Rc<Word>)];
+/// How the writing of rounds as a repeat ended.
+#[derive(Default)]
+pub(super) struct Repeated {
+    /// So many rounds are written.
+    pub(super) rounds: u64,
+    /// If there are none: so many have the same constants, if that is why.
+    pub(super) alike: u64,
+}
+
+impl Guess {
+    /// Notes which bits are no constants, or else which variables are none `as a whole`: the carries
+    /// of a sum would show one bit after the other.
+    fn learn(&mut self, fates: Vec<Vec<Fate>>, as_a_whole: bool) {
+        let known = |fates: &[Fate]| fates.iter().filter(|fate| **fate == Fate::Known).count();
+        for (before, after) in self.fates.iter_mut().zip(fates) {
+            let changed = known(&after) < known(before);
+            *before = after;
+            if changed && as_a_whole {
+                before.fill(Fate::Changed);
+            }
+        }
+    }
+}
+
+/// What is assumed of the variables that a body changes.
+struct Guess {
+    /// Those that are carried from round to round as a whole.
+    carried: Vec<(Local, Rc<Word>)>,
+    fates: Vec<Vec<Fate>>,
+    /// Those of which each round has elements of its own.
+    arrays: Vec<Local>,
+    /// Whether elements that are constants before the loop are taken as such.
+    assumes: bool,
+}
 
 /// A body as a component.
 struct Trial {
@@ -87,6 +138,7 @@ struct Trial {
     /// What becomes of each bit that is carried.
     fates: Vec<Vec<Fate>>,
     passed: Vec<Passed>,
+    given: Vec<Given>,
     never: Option<Never>,
     name: String,
     costs: HashMap<Span, Totals>,
@@ -95,6 +147,9 @@ struct Trial {
 impl Machine<'_, '_, '_> {
     /// Returns the value of a variable.
     pub(super) fn local(&mut self, frame: &mut Frame, local: Local) -> Done<Rc<Word>> {
+        if frame.outer.as_ref().is_some_and(|outer| outer.arrays.contains(&local)) {
+            return Err(Failed);
+        }
         if let Some(outer) = &mut frame.outer
             && std::mem::take(&mut outer.pending[local as usize])
         {
@@ -120,10 +175,7 @@ impl Machine<'_, '_, '_> {
                 let word = outer.words[place].slice(start..start + width);
                 Ok(word.iter().map(|&bit| outer.bit(self.gates, bit)).collect())
             }
-            _ => {
-                self.settle(frame, local)?;
-                Ok(frame.word(local).slice(start..start + width))
-            }
+            _ => Ok(self.local(frame, local)?.slice(start..start + width)),
         }
     }
 
@@ -148,38 +200,62 @@ impl Machine<'_, '_, '_> {
         if !outside {
             return Ok(None);
         }
-        let Some(offset) = self.offset(frame, index, counter)? else { return Ok(None) };
+        let Some(offset) = self.offset(frame, index, counter)? else {
+            if !reads(index, counter.local) {
+                return Ok(None);
+            }
+            let places = self.places(frame, index, len)?;
+            return places.map(|places| self.gathered(frame, array, places, width)).transpose();
+        };
         let (first, count) = (counter.low + offset, counter.count as usize);
         // An index beyond the array is an error where the rounds are written out.
         if first < 0 || first + count as i128 > i128::from(len) {
             return Err(Failed);
         }
         let range = first as usize * width..(first as usize + count) * width;
-        let (key, word) = match &array.kind {
-            Kind::Local(local) => (*local as usize, None),
-            Kind::Const(value) => {
-                let ty = frame.instance.types[array.ty as usize];
-                (std::ptr::from_ref(array).addr(), Some(self.constant_word(ty, value)))
-            }
-            _ => return Ok(None),
-        };
+        let (key, word) = self.outside(frame, array)?;
         let Some(outer) = &mut frame.outer else { return Ok(None) };
         if let Some(known) = outer.elements.get(&(key, first as u64)) {
             return Ok(Some(known.clone()));
         }
-        let all = match word {
-            Some(word) => word.slice(range),
-            None => outer.words[key].slice(range),
-        };
-        let element = match width {
-            0 => Word::zero(0),
-            _ => self.gates.further_input(width as u32),
-        };
-        if width > 0 {
-            outer.passed.push(Passed::Strided(all));
-        }
+        let element = outer.strided(self.gates, word.slice(range), width);
         outer.elements.insert((key, first as u64), element.clone());
         Ok(Some(element))
+    }
+
+    /// Returns an array from outside, and a key that no other has.
+    fn outside(&mut self, frame: &Frame, array: &Expr) -> Done<(usize, Rc<Word>)> {
+        match (&array.kind, &frame.outer) {
+            (Kind::Local(local), Some(outer)) => {
+                Ok((*local as usize, outer.words[*local as usize].clone()))
+            }
+            (Kind::Const(value), _) => {
+                let ty = frame.instance.types[array.ty as usize];
+                let word = self.constant_word(ty, value);
+                Ok((std::ptr::from_ref(array).addr(), Rc::new(word)))
+            }
+            _ => Err(Failed),
+        }
+    }
+
+    /// Returns an element of an array from outside that is at these places in the rounds.
+    fn gathered(
+        &mut self,
+        frame: &mut Frame,
+        array: &Expr,
+        places: Rc<[u32]>,
+        width: usize,
+    ) -> Done<Word> {
+        let (key, word) = self.outside(frame, array)?;
+        let outer = frame.outer.as_mut().ok_or(Failed)?;
+        if let Some(known) = outer.others.get(&(key, places.clone())) {
+            return Ok(known.clone());
+        }
+        let bits = places.iter().flat_map(|&place| &word[place as usize * width..][..width]);
+        let element = outer.strided(self.gates, bits.copied().collect(), width);
+        self.lower.steps += (places.len() * width) as u64 / 64;
+        outer.others.insert((key, places), element.clone());
+        Ok(element)
     }
 
     /// Returns the constant in an index that is the counter plus a constant.
@@ -254,8 +330,8 @@ impl Machine<'_, '_, '_> {
         false
     }
 
-    /// Writes `count` rounds from round `place` on as a repeat; returns whether it did. If not,
-    /// nothing that it has written reaches an output.
+    /// Writes rounds from round `place` on as a repeat, at most `count`. If it writes none, nothing
+    /// that it has written reaches an output.
     pub(super) fn repeat(
         &mut self,
         frame: &mut Frame,
@@ -263,47 +339,78 @@ impl Machine<'_, '_, '_> {
         (place, count): (u64, u64),
         (body, most): (Body<'_>, Most),
         bits: &mut Vec<Bit>,
-    ) -> Done<bool> {
+    ) -> Done<Repeated> {
         let key = std::ptr::from_ref(body.expr).addr();
-        let Ok(count) = u32::try_from(count) else { return Ok(false) };
+        let Ok(mut count) = u32::try_from(count) else { return Ok(Repeated::default()) };
         let asked_before = matches!(most, Most::Calls) && self.lower.refused.contains(&key);
-        if count < 2 || asked_before || frame.left.flags() != [Bit::ZERO; 3] {
-            return Ok(false);
+        let is_inside = |outer: &Outer| mentions(body.expr, &outer.arrays);
+        if count < 2
+            || asked_before
+            || frame.left.flags() != [Bit::ZERO; 3]
+            || frame.outer.as_ref().is_some_and(is_inside)
+        {
+            return Ok(Repeated::default());
         }
+        let fewest = if most.is_large() && !self.lower.repeat_all { FEWEST } else { 2 };
         let errors = self.lower.errors.clone();
-        let name = frame.instance.name.clone();
-        let loops = self.lower.loops.get(&name).copied().unwrap_or(0);
+        let function = frame.instance.name.clone();
+        let loops = self.lower.loops.get(&function).copied().unwrap_or(0);
         let booked = self.lower.costs.as_ref().map_or(0, |costs| costs.components.len());
-        self.lower.loops.insert(name.clone(), loops + 1);
-        let name = format!("{name} loop {}", loops + 1);
+        self.lower.loops.insert(function.clone(), loops + 1);
+        let name = format!("{function} loop {}", loops + 1);
         let fails = calls::can_fail(self.lower, &frame.instance, body.expr);
-        let alive = if fails { self.alive() } else { Bit::ONE };
-        let carried = self.carried(frame, body)?;
-        let at = (place, count);
-        let around = (&carried[..], fails.then_some(alive));
-        // Bits that are constants before the loop are assumed constant until the body changes them.
-        let mut fates: Vec<Vec<Fate>> =
-            carried.iter().map(|(_, word)| word.iter().map(|bit| fate(*bit)).collect()).collect();
-        let width: usize = carried.iter().map(|(_, word)| word.width()).sum();
-        for _ in 0..TRIALS {
+        let alive = if fails { Some(self.alive()) } else { None };
+        let mut guess = self.guess(frame, body, counter(rounds, place, count, body).is_some())?;
+        let mut alike = 0;
+        for trial in 0..TRIALS {
+            let width: usize = guess.carried.iter().map(|(_, word)| word.width()).sum();
             self.lower.steps += TRIAL + width as u64 / 16;
-            let name = name.clone();
-            match self.trial(frame, rounds, at, (body, name), most, (&around, &fates)) {
+            let (at, named) = ((place, count), (body, name.clone()));
+            match self.trial(frame, rounds, at, named, (most, alive), &guess) {
                 Ok(Outcome::Fits(trial)) => {
-                    let carried = (&carried[..], fails);
-                    self.put_rounds(frame, rounds, at, body, (trial, carried), bits)?;
-                    return Ok(true);
+                    self.put_rounds(frame, rounds, at, body, (trial, guess, fails), bits)?;
+                    return Ok(Repeated { rounds: count.into(), alike: 0 });
                 }
-                Ok(Outcome::Again(next)) => fates = next,
-                Ok(Outcome::Refused) | Err(Failed) => break,
+                Ok(Outcome::Again(next)) => guess.learn(next, trial >= GRADUAL),
+                Ok(Outcome::Differs(fewer)) if fewer >= fewest => count = fewer,
+                Ok(Outcome::Differs(fewer)) => {
+                    alike = fewer.into();
+                    break;
+                }
+                Ok(Outcome::Clash) if guess.assumes => guess.assumes = false,
+                Ok(Outcome::Clash) | Err(Failed) if !guess.arrays.is_empty() => {
+                    guess = self.guess(frame, body, false)?;
+                }
+                Ok(Outcome::Refused | Outcome::Clash) | Err(Failed) => break,
             }
-            self.forget_loops(&frame.instance.name, loops + 1, booked);
+            // Any errors are found again in the rounds that are written out.
+            *self.lower.errors = errors.clone();
+            self.forget_loops(&function, loops + 1, booked);
         }
-        // Any errors are found again in the rounds that are written out.
         *self.lower.errors = errors;
-        self.forget_loops(&frame.instance.name, loops, booked);
-        self.lower.refused.insert(key);
-        Ok(false)
+        self.forget_loops(&function, loops, booked);
+        if alike == 0 {
+            self.lower.refused.insert(key);
+        }
+        Ok(Repeated { rounds: 0, alike })
+    }
+
+    /// Returns what is assumed of the variables that a body changes at first. Those whose elements
+    /// it uses alone are carried as a whole unless `scatters`.
+    fn guess(&mut self, frame: &mut Frame, body: Body<'_>, scatters: bool) -> Done<Guess> {
+        let changed = self.changed(frame, body)?;
+        let arrays = if scatters { scatter::arrays(body, &changed) } else { Vec::new() };
+        let mut carried = Vec::new();
+        for local in changed {
+            let word = self.local(frame, local)?;
+            if !arrays.contains(&local) {
+                carried.push((local, word));
+            }
+        }
+        // Bits that are constants before the loop are assumed constant until the body changes them.
+        let fates =
+            carried.iter().map(|(_, word)| word.iter().map(|bit| fate(*bit)).collect()).collect();
+        Ok(Guess { carried, fates, arrays, assumes: true })
     }
 
     /// Frees the names of the loops in a body that is written out after all, and drops what was
@@ -320,9 +427,9 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// Returns the variables that a body changes, and their values before it. In the body of a
-    /// repeated loop, also takes what it reads from outside.
-    fn carried(&mut self, frame: &mut Frame, body: Body<'_>) -> Done<Vec<(Local, Rc<Word>)>> {
+    /// Returns the variables that a body changes. In the body of a repeated loop, also takes what it
+    /// reads from outside.
+    fn changed(&mut self, frame: &mut Frame, body: Body<'_>) -> Done<Vec<Local>> {
         let mut own = Vec::new();
         places::collect(body.pattern, &mut own);
         let mut read = Vec::new();
@@ -339,8 +446,7 @@ impl Machine<'_, '_, '_> {
             }
         }
         let assigned = self.assigned(body.expr);
-        let carried = assigned.iter().filter(|local| !own.contains(local));
-        carried.map(|&local| Ok((local, self.local(frame, local)?))).collect()
+        Ok(assigned.iter().copied().filter(|local| !own.contains(local)).collect())
     }
 
     /// Writes a body as a component, unless that takes more gates than it may. `alive` is set if it
@@ -351,20 +457,20 @@ impl Machine<'_, '_, '_> {
         rounds: &Rounds,
         (place, count): (u64, u32),
         (body, name): (Body<'_>, String),
-        most: Most,
-        (&(carried, alive), fates): (&(Carried<'_>, Option<Bit>), &[Vec<Fate>]),
+        (most, alive): (Most, Option<Bit>),
+        guess: &Guess,
     ) -> Done<Outcome> {
         let (whole, depth, code_bits) = (self.whole, self.depth, self.lower.code_bits);
         // What fails in every round of a loop that is reached fails in the component around it.
         let around = if self.is_certain() { self.given } else { 0 };
         let mut builder = ComponentBuilder::new(name.clone());
-        let mut inner = inner_frame(frame, body, carried);
+        let mut inner = inner_frame(frame, body, guess);
         let mut input = |width: usize| match width {
             0 => Word::zero(0),
             width => builder.input(width),
         };
-        let given = given(carried, fates, &mut input);
-        for ((local, _), word) in carried.iter().zip(&given) {
+        let given = given(&guess.carried, &guess.fates, &mut input);
+        for ((local, _), word) in guess.carried.iter().zip(&given) {
             inner.declare(*local, word.clone());
         }
         let element = frame.instance.types[body.pattern.ty as usize];
@@ -389,22 +495,31 @@ impl Machine<'_, '_, '_> {
             machine.given = around;
         }
         machine.bind(&mut inner, body.pattern, &word)?;
-        let value = machine.eval(&mut inner, body.expr)?;
+        let value = match machine.eval(&mut inner, body.expr) {
+            Ok(value) => value,
+            Err(Failed) => {
+                let differs = inner.outer.and_then(|outer| outer.differs).ok_or(Failed)?;
+                return Ok(Outcome::Differs(differs));
+            }
+        };
         if [inner.left.returned, inner.left.broken] != [Bit::ZERO; 2] {
             return Ok(Outcome::Refused);
         }
-        let (guards, never) = (machine.failing_calls, machine.never);
-        let (failed, code, costs) = machine.into_parts();
-        let (after, mut outputs) = compare(&inner, carried, &given, fates);
+        let (after, mut outputs) = compare(&inner, &guess.carried, &given, &guess.fates);
         let known =
             |fates: &[Vec<Fate>]| fates.iter().flatten().filter(|f| **f == Fate::Known).count();
-        if known(&after) < known(fates) {
+        if known(&after) < known(&guess.fates) {
             return Ok(Outcome::Again(after));
         }
+        let Some(scattered) = machine.scattered(&mut inner) else { return Ok(Outcome::Clash) };
+        let (guards, never) = (machine.failing_calls, machine.never);
+        let (failed, code, costs) = machine.into_parts();
         if alive.is_some() {
             outputs.push(failed);
             outputs.extend_from_slice(&code);
         }
+        outputs.extend_from_slice(&scattered.carried);
+        outputs.extend_from_slice(&scattered.outputs);
         if body.gives {
             outputs.extend_from_slice(&value);
         }
@@ -413,19 +528,29 @@ impl Machine<'_, '_, '_> {
             Some(_) => costs.with_profile(&mut builder, &outputs, body.expr.span),
             None => HashMap::new(),
         };
-        let made = (builder.and_count(), builder.lookup_count());
-        let Ok(finished) = builder.finish_optimised() else { return Ok(Outcome::Refused) };
-        let fits = match most {
-            Most::Calls => finished.has_calls() && finished.own_gates() <= guards,
-            Most::Gates(ands, lookups) => made.0 <= ands && made.1 <= lookups,
+        let Some(finished) = self.finished(builder, most, guards) else {
+            return Ok(Outcome::Refused);
         };
         let passed = inner.outer.map(|outer| outer.passed).unwrap_or_default();
-        Ok(match fits {
-            true => {
-                Outcome::Fits(Trial { body: finished, fates: after, passed, never, name, costs })
-            }
-            false => Outcome::Refused,
-        })
+        let given = scattered.given;
+        Ok(Outcome::Fits(Trial { body: finished, fates: after, passed, given, never, name, costs }))
+    }
+
+    /// Finishes a body, unless it takes more gates than it may.
+    fn finished(
+        &mut self,
+        builder: ComponentBuilder,
+        most: Most,
+        guards: u64,
+    ) -> Option<Subcircuit> {
+        if let Most::Gates(ands, lookups) = most
+            && (builder.and_count() > ands || builder.lookup_count() > lookups)
+        {
+            return None;
+        }
+        let finished = builder.finish_within(&mut self.lower.effort).ok()?;
+        let fits = most.is_large() || finished.has_calls() && finished.own_gates() <= guards;
+        fits.then_some(finished)
     }
 
     /// Puts a repeat into the current component.
@@ -435,14 +560,14 @@ impl Machine<'_, '_, '_> {
         rounds: &Rounds,
         (place, count): (u64, u32),
         body: Body<'_>,
-        (trial, (carried, fails)): (Trial, (Carried<'_>, bool)),
+        (trial, guess, fails): (Trial, Guess, bool),
         bits: &mut Vec<Bit>,
     ) -> Done<()> {
         let span = body.expr.span;
         self.never = self.never.or(trial.never);
         let before = self.account(span);
         let mut args: Vec<Argument<'_>> = Vec::new();
-        for ((_, word), fates) in carried.iter().zip(&trial.fates) {
+        for ((_, word), fates) in guess.carried.iter().zip(&trial.fates) {
             // Known bits are not inputs of the component.
             let mut start = 0;
             for run in fates.chunk_by(|a, b| a == b) {
@@ -468,11 +593,12 @@ impl Machine<'_, '_, '_> {
             args.push(match passed {
                 Passed::Fixed(bit) => Argument::Fixed(std::slice::from_ref(bit)),
                 Passed::Strided(word) => Argument::Strided(word),
+                Passed::Carried(word) => Argument::Carried(word),
             });
         }
         let (results, others) = self.gates.repeat(&trial.body, count, &args);
         let mut results = results.iter().copied();
-        for ((local, word), fates) in carried.iter().zip(&trial.fates) {
+        for ((local, word), fates) in guess.carried.iter().zip(&trial.fates) {
             let merged = word.iter().zip(fates).map(|(&old, fate)| match fate {
                 Fate::Changed => results.next().unwrap_or(old),
                 _ => old,
@@ -483,10 +609,13 @@ impl Machine<'_, '_, '_> {
         if fails {
             self.failed = results.next().unwrap_or(self.failed);
             self.failing_calls += 1;
-            self.code = results.collect();
+            self.code = results.take(self.lower.code_bits).collect();
         }
+        let each = others.width() / count as usize;
+        self.scatter(frame, &trial.given, (&others, each), span)?;
         if body.gives {
-            bits.extend_from_slice(&others);
+            let written: usize = trial.given.iter().map(Given::bits).sum();
+            others.chunks(each.max(1)).for_each(|round| bits.extend_from_slice(&round[written..]));
         }
         let rounds = u64::from(count);
         let port_bits = trial.body.port_bits().saturating_mul(rounds);
@@ -572,20 +701,26 @@ pub(super) fn is_outside(frame: &Frame, local: Local) -> bool {
 
 /// Returns the frame of a body: what it declares and what is carried is its own, all else is
 /// outside.
-fn inner_frame(frame: &Frame, body: Body<'_>, carried: &[(Local, Rc<Word>)]) -> Frame {
+fn inner_frame(frame: &Frame, body: Body<'_>, guess: &Guess) -> Frame {
     let mut pending = vec![true; frame.instance.locals.len()];
     let mut own = Vec::new();
     places::collect(body.pattern, &mut own);
     own.extend(places::bound(body.expr));
-    own.extend(carried.iter().map(|(local, _)| *local));
+    own.extend(guess.carried.iter().map(|(local, _)| *local));
+    own.extend_from_slice(&guess.arrays);
     own.into_iter().for_each(|local| pending[local as usize] = false);
     let outer = Outer {
         words: frame.words(),
         pending,
         bits: HashMap::new(),
         elements: HashMap::new(),
+        others: HashMap::new(),
         passed: Vec::new(),
         counter: None,
+        differs: None,
+        arrays: guess.arrays.clone(),
+        scattered: Vec::new(),
+        assumes: guess.assumes,
     };
     Frame::new(frame.instance.clone(), Some(outer))
 }

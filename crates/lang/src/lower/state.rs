@@ -15,6 +15,7 @@ use symbolon_circuit::builder::{Bit, Word};
 
 use super::outer::Outer;
 use super::select::select_among;
+use super::wide::is_wide;
 use super::{Done, Machine};
 use crate::source::Span;
 use crate::tir::{Instance, Local};
@@ -96,6 +97,9 @@ pub(super) fn write_gates(ways: &[(Way, TyId)], width: usize, reads: bool) -> u6
         }
     }
     // A selection for each bit, and the bits that say which element it is.
+    let is_repeat =
+        is_wide(width) && arrays == 1 && matches!(ways.last(), Some((Way::Secret(..), _)));
+    let width = if is_repeat { 0 } else { width };
     let selected = (3 * arrays + 2 * u64::from(reads && arrays > 0)).saturating_mul(width as u64);
     selected.saturating_add(hot.saturating_mul(2))
 }
@@ -191,6 +195,20 @@ impl Frame {
         let level = self.logs.len();
         self.locals[local as usize] =
             Variable { word: Rc::new(word), updates: Vec::new(), own: level, written: level };
+    }
+
+    /// Adds a variable that is declared outside of all arms.
+    pub(super) fn add(&mut self, word: Word) -> Local {
+        self.locals.push(Variable { word: Rc::new(word), updates: Vec::new(), own: 0, written: 0 });
+        if let Some(outer) = &mut self.outer {
+            outer.pending.push(false);
+        }
+        self.locals.len() as Local - 1
+    }
+
+    /// Exchanges the value of a variable that has no updates.
+    pub(super) fn replace(&mut self, local: Local, word: Rc<Word>) -> Rc<Word> {
+        std::mem::replace(&mut self.locals[local as usize].word, word)
     }
 
     /// Returns the value of a variable that has no updates.
@@ -409,11 +427,14 @@ impl Machine<'_, '_, '_> {
         condition: Bit,
     ) -> Done<()> {
         let before = self.account(update.at);
-        let most = write_gates(&update.ways, update.width, false).max(3 * update.width as u64);
+        let most = match update.ways.is_empty() {
+            true => 3 * update.width as u64,
+            false => write_gates(&update.ways, update.width, false),
+        };
         self.room(if update.is_plain() { 0 } else { most }, update.at)?;
         self.copied(update.width);
         let range = update.start - first..update.start - first + update.width;
-        self.write_way(&mut word[range], &update.ways, &update.value, condition);
+        self.write_way(&mut word[range], &update.ways, &update.value, condition, update.at)?;
         self.account(before);
         Ok(())
     }

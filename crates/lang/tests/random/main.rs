@@ -1,5 +1,6 @@
 //! Random well-typed programs: the interpreter and the circuit compute the same.
 
+mod rounds;
 mod writer;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,9 +20,8 @@ use writer::{Random, program};
 static REPEATS: AtomicUsize = AtomicUsize::new(0);
 
 /// Compiles a program and compares on random inputs; returns whether it compiled.
-fn compare(seed: u64, effects: bool) -> bool {
-    let text = program(seed, effects);
-    let mut checked = check("main.sym", &text, &NoModules, &Options::default());
+fn compare(seed: u64, text: &str) -> bool {
+    let mut checked = check("main.sym", text, &NoModules, &Options::default());
     let shown = |checked: &symbolon_lang::Checked| checked.errors.render(&checked.sources, false);
     // A random program may have impossible constants: a failed literal assert, and so on.
     if checked.errors.errors() > 0 {
@@ -86,10 +86,14 @@ fn compare(seed: u64, effects: bool) -> bool {
 }
 
 fn run(seeds: std::ops::Range<u64>, effects: bool) {
+    run_all(seeds, |seed| program(seed, effects));
+}
+
+fn run_all(seeds: std::ops::Range<u64>, program: impl Fn(u64) -> String + Sync) {
     let total = seeds.end - seeds.start;
     let before = REPEATS.load(Ordering::Relaxed);
-    let compiled =
-        with_stack(|| seeds.filter(|&seed| compare(seed, effects)).count()).expect("a thread");
+    let compiled = with_stack(|| seeds.filter(|&seed| compare(seed, &program(seed))).count())
+        .expect("a thread");
     assert!(compiled as u64 > total / 2, "only {compiled} of {total} compile");
     let repeats = REPEATS.load(Ordering::Relaxed) - before;
     assert!(repeats as u64 > total / 8, "only {repeats} loops of {total} programs are repeats");
@@ -115,4 +119,15 @@ fn some_hundred_programs_with_effects_in_expressions_are_computed_alike() {
 #[ignore = "takes a minute"]
 fn ten_thousand_programs_with_effects_in_expressions_are_computed_alike() {
     run(1_000..11_000, true);
+}
+
+#[test]
+fn some_hundred_random_loops_over_elements_are_computed_alike() {
+    run_all(0..600, rounds::program);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn ten_thousand_random_loops_over_elements_are_computed_alike() {
+    run_all(1_000..13_000, rounds::program);
 }

@@ -1,0 +1,96 @@
+//! When a loop whose rounds are being written out is tried as a repeat.
+
+use symbolon_circuit::builder::Gates;
+
+use super::repeat::{Most, Repeated};
+
+/// A loop whose rounds together make more gates than this stays a loop if it can.
+const MANY: u64 = 1 << 20;
+
+/// In a component that has as many gates already, loops of fewer gates stay loops.
+const FEW: u64 = 1 << 13;
+
+/// Rounds that have the same constants are written out together, at most so many.
+const ALIKE: u64 = 64;
+
+/// So often constants may differ soon after a try.
+const DIFFERING: u32 = 4;
+
+/// So often a loop is tried that is too large otherwise.
+const LARGE: u32 = 4;
+
+/// Tries to write a loop as a repeat: one when the second round shows that all rounds together are
+/// too large, and one when the rounds so far are: by then, the first rounds no longer save gates.
+pub(super) struct Tries {
+    start: u32,
+    asked: [bool; 2],
+    /// So many rounds are written before it is tried.
+    from: u64,
+    /// How often constants that differ may still be why there is no repeat.
+    differing: u32,
+    /// How often it may be tried because it is too large otherwise.
+    large: u32,
+}
+
+/// Wires, ANDs and look-ups before a round.
+type Before = (u32, u64, u64);
+
+impl Tries {
+    pub(super) fn new(gates: &Gates, may: bool) -> Tries {
+        Tries {
+            start: gates.wire_count(),
+            asked: [!may; 2],
+            from: 2,
+            differing: DIFFERING,
+            large: if may { LARGE } else { 0 },
+        }
+    }
+
+    pub(super) fn before(&self, gates: &Gates) -> Before {
+        (gates.wire_count(), gates.and_count(), gates.lookup_count())
+    }
+
+    /// Returns what a round may take, if the loop is to be tried after a round: the number of
+    /// rounds so far, and of those left.
+    pub(super) fn now(
+        &mut self,
+        gates: &Gates,
+        before: Before,
+        (place, left): (u64, u64),
+    ) -> Option<Most> {
+        let now = gates.wire_count();
+        let many = if u64::from(now) > MANY { FEW } else { MANY };
+        let ahead = u64::from(now - before.0).saturating_mul(left + 1) > many;
+        let large = u64::from(now - self.start) > many;
+        if place < self.from || left < 2 || !(ahead && !self.asked[0] || large && !self.asked[1]) {
+            return None;
+        }
+        self.asked = [true, self.asked[1] || large];
+        Some(Most::Gates(gates.and_count() - before.1, gates.lookup_count() - before.2))
+    }
+
+    /// Returns whether to try the loop whatever its rounds take, as it is too large otherwise.
+    pub(super) fn last(&mut self) -> bool {
+        self.large = self.large.saturating_sub(1);
+        self.large > 0
+    }
+
+    /// Notes how a try ended, after which so many rounds are written.
+    pub(super) fn done(&mut self, gates: &Gates, done: &Repeated, place: u64) {
+        let differs = done.rounds == 0 && done.alike > 0;
+        if differs {
+            self.differing = self.differing.saturating_sub(1);
+        }
+        // What comes after rounds of other constants may be a repeat again.
+        if done.rounds > 0 || differs && self.differing > 0 {
+            self.asked = [false; 2];
+            self.start = gates.wire_count();
+            self.from = place + done.alike.min(ALIKE) + 1;
+        }
+    }
+
+    /// Returns whether there are no more tries.
+    pub(super) fn is_over(&self) -> bool {
+        self.asked == [true; 2]
+    }
+}

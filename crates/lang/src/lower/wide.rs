@@ -1,0 +1,112 @@
+//! Large arrays at secret places: the selections of all elements are one repeat, not gates.
+
+use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Subcircuit, Word};
+
+use super::{Done, Machine};
+use crate::cost::Totals;
+use crate::diag::Code;
+use crate::source::Span;
+
+/// Selections of as many bits are repeats. Those of fewer are gates, which meet with others.
+const WIDE: usize = 1 << 16;
+
+/// Returns whether selections of so many bits are a repeat, unless some bits are constants.
+pub(super) fn is_wide(bits: usize) -> bool {
+    bits >= WIDE
+}
+
+fn has_constants(bits: &[Bit]) -> bool {
+    bits.iter().any(|bit| bit.as_constant().is_some())
+}
+
+impl Machine<'_, '_, '_> {
+    /// Writes a value to the elements of a large array whose conditions hold; returns `false` if
+    /// gates may do it with fewer ANDs.
+    pub(super) fn write_wide(
+        &mut self,
+        to: &mut [Bit],
+        value: &[Bit],
+        here: &[Bit],
+        at: Span,
+    ) -> Done<bool> {
+        if !is_wide(to.len()) || has_constants(to) || has_constants(here) {
+            return Ok(false);
+        }
+        let selector = self.selector(value.len(), at)?;
+        let args = [Argument::Strided(here), Argument::Strided(to), Argument::Fixed(value)];
+        let selected = self.repeat_selector(&selector, here.len(), &args, at);
+        to.copy_from_slice(&selected);
+        Ok(true)
+    }
+
+    /// Halves a large array while it is large: of each pair of elements, the next bit of the index
+    /// selects one. Returns the elements that are left, and the bits of the index.
+    pub(super) fn read_wide<'i>(
+        &mut self,
+        array: &[Bit],
+        width: usize,
+        mut index: &'i [Bit],
+        at: Span,
+    ) -> Done<(Word, &'i [Bit])> {
+        let mut level: Word = array.to_vec().into();
+        while let Some((&bit, rest)) = index.split_first()
+            && is_wide(level.width() / 2)
+            && !has_constants(&level)
+            && bit.as_constant().is_none()
+        {
+            let pairs = level.width() / (2 * width);
+            let selector = self.selector(width, at)?;
+            let (pairs_of, last) = level.split_at(pairs * 2 * width);
+            let args = [Argument::Fixed(std::slice::from_ref(&bit)), Argument::Strided(pairs_of)];
+            let selected = self.repeat_selector(&selector, pairs, &args, at);
+            // The partner of the last element would be beyond the end.
+            let last = self.gates.and_each(!bit, last);
+            level = Word::join([&selected, &last]);
+            index = rest;
+        }
+        Ok((level, index))
+    }
+
+    /// Returns the component that selects the second of two words of this width if a bit is set.
+    fn selector(&mut self, width: usize, at: Span) -> Done<Subcircuit> {
+        if let Some(known) = self.lower.selectors.get(&(width, at)) {
+            return Ok(known.clone());
+        }
+        let name = format!("selection {}", self.lower.selectors.len() + 1);
+        let mut builder = ComponentBuilder::new(name.clone());
+        let (choice, old, new) = (builder.input(1), builder.input(width), builder.input(width));
+        let selected = builder.select(choice[0], &new, &old);
+        builder.output(&selected);
+        let mut machine = Machine::new(self.lower, &mut builder, true);
+        machine.at = at;
+        let (_, _, booked) = machine.into_parts();
+        if let Some(all) = &mut self.lower.costs {
+            let costs = booked.with_profile(&mut builder, &selected, at);
+            all.components.push((name, costs));
+        }
+        let finished = match builder.finish() {
+            Ok(finished) => finished,
+            Err(error) => return self.lower.error(Code::Limit, at, error.to_string()),
+        };
+        self.lower.selectors.insert((width, at), finished.clone());
+        Ok(finished)
+    }
+
+    fn repeat_selector(
+        &mut self,
+        selector: &Subcircuit,
+        count: usize,
+        args: &[Argument<'_>],
+        at: Span,
+    ) -> Word {
+        let before = self.account(at);
+        let (_, selected) = self.gates.repeat(selector, count as u32, args);
+        let port_bits = selector.port_bits().saturating_mul(count as u64);
+        self.book(at, Totals { calls: count as u64, port_bits, ..Totals::default() });
+        // The component books its own gates.
+        self.since = Totals::so_far(self.gates);
+        self.account(before);
+        self.lower.steps += selected.width() as u64 / 16;
+        selected
+    }
+}
