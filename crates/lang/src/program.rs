@@ -523,9 +523,15 @@ impl<'a> Program<'a> {
 
     /// Returns the fields or variants of a type and its methods, for suggestions.
     pub fn members(&self, adt: usize) -> impl Iterator<Item = &Name> {
-        let parts = self.parts.keys().filter(move |(of, _)| *of == adt).map(|(_, name)| name);
+        let (fields, variants) = match &self.adts[adt].decl {
+            AdtDecl::Struct(decl) => (&decl.fields[..], &[][..]),
+            AdtDecl::Enum(decl) => (&[][..], &decl.variants[..]),
+        };
         let own = Head::Adt(adt);
-        parts.chain(self.methods.keys().filter(move |(of, _)| *of == own).map(|(_, name)| name))
+        let methods = self.methods.keys().filter(move |(of, _)| *of == own);
+        let parts = fields.iter().map(|(name, _)| &name.name);
+        let parts = parts.chain(variants.iter().map(|variant| &variant.name.name));
+        parts.chain(methods.map(|(_, name)| name))
     }
 
     /// Returns the functions that a module defines.

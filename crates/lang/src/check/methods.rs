@@ -181,7 +181,9 @@ impl FnCx<'_, '_> {
         let error = Diagnostic::new(Code::Name, name.span, message);
         let foreign = FOREIGN.iter().find(|(known, _)| *known == &*name.name);
         let heads = self.heads(ty);
-        let known = self.cx.program.methods.keys().filter(|(head, _)| heads.contains(head));
+        let methods = &self.cx.program.methods;
+        let most = if self.may_suggest(methods.len() as u64) { usize::MAX } else { 0 };
+        let known = methods.keys().take(most).filter(|(head, _)| heads.contains(head));
         let built_in = BUILT_IN.iter().filter(|known| match (**known, ty) {
             ("expect", Ty::Adt(adt, _)) => self.is_option(*adt),
             (_, Ty::Array(..)) => true,

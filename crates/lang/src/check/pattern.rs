@@ -264,6 +264,8 @@ impl FnCx<'_, '_> {
             self.error(Code::Pattern, span, message);
             return PatternKind::Any;
         };
+        // Each takes a pattern of its own.
+        self.count(8 * more.min(MOST_REST));
         if more > MOST_REST {
             let message = format!("`..` stands for at most {MOST_REST} elements, here {more}");
             self.error(Code::Limit, span, message);
@@ -284,6 +286,9 @@ impl FnCx<'_, '_> {
 
     fn add_rest(&mut self, more: u64, element: &Ty, span: Span, all: &mut Vec<Pattern>) {
         let ty = self.type_ref(element);
+        if !self.may_work() {
+            return;
+        }
         let any = || Pattern { kind: PatternKind::Any, ty, span };
         all.extend(std::iter::repeat_with(any).take(more as usize));
     }

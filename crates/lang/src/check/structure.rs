@@ -40,7 +40,8 @@ impl FnCx<'_, '_> {
             return None;
         };
         let variant = if let Some(Def::Variant(_, variant)) = found { Some(variant) } else { None };
-        let args = self.fresh_args(&self.cx.program.adts[adt].generics().to_vec());
+        let generics = self.cx.program.adts[adt].generics().to_vec();
+        let args = self.fresh_args(&generics);
         let named = match (&self.cx.program.adts[adt].decl, variant) {
             (AdtDecl::Struct(decl), _) => Some((decl.name.clone(), {
                 decl.fields.iter().map(|(name, _)| name.name.clone()).collect::<Vec<_>>()
@@ -205,6 +206,8 @@ impl FnCx<'_, '_> {
     pub(super) fn no_field(&mut self, shown: &str, adt: Option<usize>, name: &Ident) {
         let message = format!("`{shown}` has no field `{}`", name.name);
         let mut error = self.diagnostic(Code::Name, name.span, message);
+        let methods = self.cx.program.methods.len() as u64;
+        let adt = adt.filter(|_| self.may_suggest(methods));
         let near = adt.and_then(|adt| self.nearest(&name.name, self.cx.program.members(adt)));
         if let Some(near) = near {
             error = error.help(format!("did you mean `{near}`?"));

@@ -9,6 +9,9 @@ use crate::library;
 /// Comparing unknown names with known ones takes at most this many steps.
 const MAX_SUGGESTED: u64 = 1 << 24;
 
+/// To look for a name in the library takes this many steps.
+const SEARCH: u64 = 1 << 13;
+
 impl FnCx<'_, '_> {
     /// Reports an unknown name, with the nearest known one.
     pub(super) fn unknown(&mut self, path: &ast::Path, kind: &str) {
@@ -28,6 +31,9 @@ impl FnCx<'_, '_> {
 
     /// Returns a known name that is like a single one: in the library, or in scope.
     fn like(&self, name: &str) -> Option<String> {
+        if !self.may_suggest(SEARCH) {
+            return None;
+        }
         if let Some(module) = library::definer(name) {
             return Some(format!("std::{}::{name}", module.replace('/', "::")));
         }
@@ -58,6 +64,12 @@ impl FnCx<'_, '_> {
         Some(format!("{prefix}::{}", found?))
     }
 
+    /// Counts steps; returns false after too many. Nobody reads suggestions for more names.
+    pub(super) fn may_suggest(&self, steps: u64) -> bool {
+        self.cx.suggested.set(self.cx.suggested.get().saturating_add(steps));
+        self.cx.suggested.get() <= MAX_SUGGESTED
+    }
+
     /// Returns the name that is most like another, if one is.
     pub(super) fn nearest<'n>(
         &self,
@@ -65,12 +77,13 @@ impl FnCx<'_, '_> {
         known: impl Iterator<Item = &'n Name>,
     ) -> Option<&'n Name> {
         let mut best: Option<(usize, &Name)> = None;
-        let near = |known: &&Name| known.len().abs_diff(name.len()) <= name.len() / 3;
-        for known in known.filter(near) {
-            // Nobody reads suggestions for more names than this.
-            self.cx.suggested.set(self.cx.suggested.get() + (known.len() * name.len()) as u64);
-            if self.cx.suggested.get() > MAX_SUGGESTED {
+        for known in known {
+            let near = known.len().abs_diff(name.len()) <= name.len() / 3;
+            if !self.may_suggest(if near { (known.len() * name.len()) as u64 } else { 1 }) {
                 break;
+            }
+            if !near {
+                continue;
             }
             let distance = edit_distance(known, name);
             // Of several that are as near, the first by the alphabet.

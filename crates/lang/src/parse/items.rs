@@ -195,14 +195,16 @@ impl Parser<'_> {
     fn impl_item(&mut self) -> Parsed<ItemKind> {
         self.next();
         let generics = self.generics()?;
+        let first = self.place;
         let ty = self.ty()?;
+        let tokens = self.place - first;
         if self.at("for") {
             let span = self.span();
             let help = "there are no traits: write `impl TYPE { … }`";
             return self.refuse(span, "an `impl` names one type", help);
         }
         self.expect("{")?;
-        self.own = Some(ty.clone());
+        self.own = Some((ty.clone(), tokens));
         let functions = self.methods();
         self.own = None;
         Ok(ItemKind::Impl(generics, ty, functions?))

@@ -102,8 +102,8 @@ pub struct Parser<'a> {
     depth: u32,
     /// How many tokens were read in vain; bounds the time that ambiguous arguments can take.
     spent: usize,
-    /// What `Self` means here.
-    own: Option<Type>,
+    /// What `Self` means here, and of how many tokens it is.
+    own: Option<(Type, usize)>,
 }
 
 impl<'a> Parser<'a> {

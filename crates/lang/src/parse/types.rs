@@ -25,7 +25,7 @@ impl Parser<'_> {
     pub(super) fn path(&mut self) -> Parsed<Path> {
         let start = self.span();
         let mut parts = match &self.own {
-            Some(Type { kind: TypeKind::Path(own, _), .. }) if self.at("Self") => {
+            Some((Type { kind: TypeKind::Path(own, _), .. }, _)) if self.at("Self") => {
                 let mut parts = own.parts.clone();
                 let span = self.next().span;
                 parts.iter_mut().for_each(|part| part.span = span);
@@ -55,9 +55,14 @@ impl Parser<'_> {
             } else if p.is_name(0) {
                 if p.at("Self")
                     && p.text_at(1) != "::"
-                    && let Some(own) = &p.own
+                    && let Some((own, tokens)) = &p.own
                 {
-                    let kind = own.kind.clone();
+                    // Every `Self` is a copy.
+                    let (kind, tokens) = (own.kind.clone(), *tokens);
+                    p.spent += tokens;
+                    if p.spent > MOST_AGAIN {
+                        return p.fail("fewer types `Self`, or a shorter type in the `impl`");
+                    }
                     return Ok(Type { kind, span: p.next().span });
                 }
                 let path = p.path()?;

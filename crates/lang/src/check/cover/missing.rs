@@ -30,7 +30,8 @@ struct Search<'s> {
 impl Search<'_> {
     /// Returns values of these types that none of the rows takes, as patterns.
     fn outside(&mut self, rows: Vec<Vec<&Pattern>>, types: &[TyId]) -> Option<Vec<String>> {
-        self.steps += 1 + rows.len() as u32 + types.len() as u32;
+        let steps = (1 + rows.len() + types.len()).try_into().unwrap_or(u32::MAX);
+        self.steps = self.steps.saturating_add(steps);
         if self.steps > MAX_STEPS {
             return None;
         }
@@ -102,7 +103,8 @@ impl Search<'_> {
         rest: &[TyId],
     ) -> Option<Vec<String>> {
         let any = Pattern { kind: PatternKind::Any, ty: 0, span: Default::default() };
-        self.steps += (rows.len() as u32).saturating_mul(1 + parts.len() as u32);
+        let steps = (rows.len() as u32).saturating_mul(1 + parts.len() as u32);
+        self.steps = self.steps.saturating_add(steps);
         if self.steps > MAX_STEPS {
             return None;
         }
@@ -139,6 +141,10 @@ impl Search<'_> {
         cuts.sort();
         cuts.dedup();
         for (place, first) in cuts.iter().enumerate() {
+            self.steps = self.steps.saturating_add(rows.len() as u32);
+            if self.steps > MAX_STEPS {
+                return None;
+            }
             let last = cuts.get(place + 1).map_or_else(|| high.clone(), |next| next - 1);
             let holds = |row: &&Vec<&Pattern>| match &row[0].kind {
                 PatternKind::Range(from, to) => from <= first && first <= to,
