@@ -119,7 +119,12 @@ fn the_rest_of_a_structure_is_computed_last_and_once() {
 }
 
 /// Each is not in the language, and the error says what to write.
-const REFUSED: [(&str, &str); 30] = [
+const REFUSED: [(&str, &str); 35] = [
+    ("let b = a + a; x", "`a.concat(b)`"),
+    ("let b = [..a, ..a]; x", "`a.concat(b)`"),
+    ("if x { 1 } else { 2 }", "`x != 0`"),
+    ("let y: String = a; x", "array of bytes"),
+    ("let y: float = 3; x", "did you mean `f32`?"),
     ("let mut y = x; while y > 3 { y = y / 2; } y", "every loop has a known number of rounds"),
     ("let mut y = x; loop { y = y / 2; } y", "leave it with `break`"),
     ("let y = &x; y", "copies are free"),
@@ -177,6 +182,10 @@ fn items_of_other_languages_are_refused_with_what_to_write() {
         ("struct P { a: u8 } impl P { fn f(&mut self) { } }", "copies are free"),
         ("fn f<T>(x: T) -> T where T: Num { x }", "in the `<…>`"),
         ("impl Num for u8 { }", "there are no traits"),
+        ("#[derive(Clone, Copy)] struct P { a: u8 }", "attributes are for functions"),
+        ("#[inline] const N: u8 = 3;", "attributes are for functions"),
+        ("const fn f() -> u8 { 3 }", "every function can"),
+        ("fn f(x: u8) -> (u8 to all) { x }", "an output has a name"),
         ("impl u8 { fn f(self) { } }", "methods belong to"),
     ] {
         let text = format!("{item}\nfn main(x: u32 from 0) -> (r: u32 to all) {{ x }}");

@@ -180,7 +180,11 @@ impl FnCx<'_, '_> {
         let both = numbers(&self.shallow(expected)) && numbers(&self.shallow(found));
         let cast = both && !matches!(self.shallow(expected), Ty::Bool);
         let error = self.diagnostic(Code::Type, span, message);
-        let error = if cast { error.help(format!("convert it: `as {wanted}`")) } else { error };
+        let error = match (self.shallow(expected), self.shallow(found)) {
+            _ if cast => error.help(format!("convert it: `as {wanted}`")),
+            (Ty::Bool, Ty::Int(..)) => error.help("compare it: `x != 0`"),
+            _ => error,
+        };
         self.cx.errors.push(error);
     }
 
@@ -331,7 +335,11 @@ impl FnCx<'_, '_> {
             if !fits {
                 let shown = self.show(&ty);
                 let message = format!("expected {expected}, found `{shown}`");
-                self.error(Code::Type, span, message);
+                let error = self.diagnostic(Code::Type, span, message);
+                self.cx.errors.push(match (check, &ty) {
+                    (Check::Num, Ty::Array(..)) => error.help("join arrays with `a.concat(b)`"),
+                    _ => error,
+                });
             }
         }
     }

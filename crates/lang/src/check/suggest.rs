@@ -9,6 +9,24 @@ use crate::library;
 /// Comparing unknown names with known ones takes at most this many steps.
 const MAX_SUGGESTED: u64 = 1 << 24;
 
+/// Types of other languages, and what to write.
+const FOREIGN_TYPES: [(&str, &str); 14] = [
+    ("String", "a text is an array of bytes: write `[u8; N]`"),
+    ("str", "a text is an array of bytes: write `[u8; N]`"),
+    ("string", "a text is an array of bytes: write `[u8; N]`"),
+    ("Vec", "an array has a fixed length: write `[T; N]`"),
+    ("HashMap", "write an array of pairs: `[(K, V); N]`"),
+    ("Result", "write an `Option`, or fail with `assert`"),
+    ("Box", "leave it out: types are values"),
+    ("char", "write `u8`, which is one byte"),
+    ("int", "write `i32`, or another width"),
+    ("uint", "write `u32`, or another width"),
+    ("isize", "write `i32`"),
+    ("float", "did you mean `f32`?"),
+    ("double", "did you mean `f64`?"),
+    ("boolean", "did you mean `bool`?"),
+];
+
 /// To look for a name in the library takes this many steps.
 const SEARCH: u64 = 1 << 13;
 
@@ -27,6 +45,17 @@ impl FnCx<'_, '_> {
             None => error,
         };
         self.cx.errors.push(error);
+    }
+
+    /// Reports an unknown type; for one of other languages, with what it is called here.
+    pub(super) fn unknown_type(&mut self, path: &ast::Path) {
+        let foreign = match &path.parts[..] {
+            [only] => FOREIGN_TYPES.iter().find(|(known, _)| *known == &*only.name),
+            _ => None,
+        };
+        let Some((name, help)) = foreign else { return self.unknown(path, "type") };
+        let error = Diagnostic::new(Code::Name, path.span, format!("there is no type `{name}`"));
+        self.cx.errors.push(error.help(*help));
     }
 
     /// Returns a known name that is like a single one: in the library, or in scope.

@@ -121,7 +121,7 @@ impl FnCx<'_, '_> {
                 Ty::Error
             }
             None => {
-                self.unknown(path, "type");
+                self.unknown_type(path);
                 Ty::Error
             }
         }

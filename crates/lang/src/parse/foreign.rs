@@ -130,7 +130,8 @@ impl Parser<'_> {
             (_, "|" | "||") if !matches!(before, ")" | "]" | "}") => {
                 Some("there are no closures: write a loop, `[f(x) for x in a]`, or a function")
             }
-            ("let", "mut") => None,
+            ("[" | ",", "..") => Some("join arrays with `a.concat(b)`"),
+            (_, "to") => Some("an output has a name: `-> (r: u32 to all)`"),
             (_, "let") => {
                 Some("`let` comes first in a condition: `if let Some(x) = y && x > 3 { … }`")
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Parsed, Parser};
 use crate::ast::*;
+use crate::diag::{Code, Diagnostic};
 use crate::lex::Token;
 
 impl Parser<'_> {
@@ -32,6 +33,7 @@ impl Parser<'_> {
             return self.refuse_foreign();
         }
         let public = self.eat("pub");
+        let own = attributes.clone();
         let kind =
             match self.text_at(0) {
                 "use" => self.use_item()?,
@@ -54,7 +56,21 @@ impl Parser<'_> {
                     "an item: `use`, `const`, `type`, `struct`, `enum`, `impl`, `fn` or `parties`",
                 ),
             };
+        if !matches!(kind, ItemKind::Fn(_)) {
+            own.iter().for_each(|attribute| self.no_attribute(attribute));
+        }
         Ok(Item { public, kind, span: self.from(start) })
+    }
+
+    /// Reports an attribute before something else than a function.
+    fn no_attribute(&mut self, attribute: &Attribute) {
+        let name = &attribute.name.name;
+        let message = format!("`#[{name}]` is not read here: attributes are for functions");
+        let error = Diagnostic::new(Code::Name, attribute.name.span, message);
+        self.errors.push(match &**name {
+            "derive" => error.help("leave it out: all types are copied, compared and printed"),
+            _ => error.help("leave it out, or put it before the function that it is for"),
+        });
     }
 
     fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
@@ -65,6 +81,9 @@ impl Parser<'_> {
             let (mut key, mut text) = (None, None);
             if self.eat("(") {
                 key = Some(self.name()?);
+                while &*name.name == "derive" && self.eat(",") && !self.at(")") {
+                    self.name()?;
+                }
                 if self.eat("=") {
                     text = Some(self.text_literal()?);
                 }
@@ -110,6 +129,11 @@ impl Parser<'_> {
 
     pub(super) fn const_decl(&mut self) -> Parsed<ConstDecl> {
         self.expect("const")?;
+        if self.at("fn") {
+            let span = self.span();
+            let help = "write `fn`: every function can compute constants";
+            return self.refuse(span, "there is no `const fn`", help);
+        }
         let name = self.name()?;
         let ty = if self.eat(":") { Some(self.ty()?) } else { None };
         let value = if self.eat("=") { Some(self.expr()?) } else { None };

@@ -1,6 +1,7 @@
 //! Random well-typed programs: the interpreter and the circuit compute the same.
 
 mod rounds;
+mod statements;
 mod writer;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

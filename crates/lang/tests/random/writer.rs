@@ -14,17 +14,17 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    fn one_in(&mut self, n: usize) -> bool {
+    pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Ty {
+pub enum Ty {
     Bool,
     Int(bool, u32),
     Fixed(u32, u32),
@@ -39,7 +39,7 @@ enum Ty {
 }
 
 impl Ty {
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         match self {
             Ty::Bool => "bool".into(),
             Ty::Int(signed, width) => format!("{}{width}", if *signed { 'i' } else { 'u' }),
@@ -78,22 +78,22 @@ fn exact(a: i4, b: u6, c: [fixed<3, 2>; 3]) -> u6 {
 fn twice<T>(a: T, b: T) -> (T, T) { if a < b { (b, a) } else { (a, b) } }
 ";
 
-struct Writer {
-    random: Random,
+pub struct Writer {
+    pub random: Random,
     /// Names, types, and whether they can be assigned to.
-    scope: Vec<(String, Ty, bool)>,
-    names: usize,
-    loops: u32,
+    pub scope: Vec<(String, Ty, bool)>,
+    pub names: usize,
+    pub loops: u32,
     /// The names of the loops around.
-    labels: Vec<String>,
-    result: Ty,
-    budget: i32,
+    pub labels: Vec<String>,
+    pub result: Ty,
+    pub budget: i32,
     /// Whether expressions change variables, fail, and leave loops and the function.
-    effects: bool,
+    pub effects: bool,
 }
 
 impl Writer {
-    fn ty(&mut self, depth: u32) -> Ty {
+    pub fn ty(&mut self, depth: u32) -> Ty {
         match self.random.below(if depth == 0 { 6 } else { 12 }) {
             0 => Ty::Bool,
             // Few widths, so that values flow from one place to another.
@@ -112,13 +112,13 @@ impl Writer {
         }
     }
 
-    fn name(&mut self) -> String {
+    pub fn name(&mut self) -> String {
         self.names += 1;
         format!("v{}", self.names)
     }
 
     /// Writes a variable or a part of one, of this type.
-    fn variable(&mut self, ty: &Ty) -> Option<String> {
+    pub fn variable(&mut self, ty: &Ty) -> Option<String> {
         let mut found = Vec::new();
         for (name, known, _) in &self.scope {
             if known == ty {
@@ -145,7 +145,7 @@ impl Writer {
         Some(found.swap_remove(place))
     }
 
-    fn literal(&mut self, ty: &Ty) -> String {
+    pub fn literal(&mut self, ty: &Ty) -> String {
         self.parts(ty, 0)
     }
 
@@ -199,7 +199,7 @@ impl Writer {
         }
     }
 
-    fn expr(&mut self, ty: &Ty, depth: u32) -> String {
+    pub fn expr(&mut self, ty: &Ty, depth: u32) -> String {
         self.budget -= 1;
         if depth == 0 || self.budget < 0 {
             if let Some(name) = self.variable(ty)
@@ -259,7 +259,7 @@ impl Writer {
     }
 
     /// Writes a form that does more than give a value.
-    fn effect(&mut self, ty: &Ty, depth: u32) -> String {
+    pub fn effect(&mut self, ty: &Ty, depth: u32) -> String {
         match self.random.below(6) {
             0 => {
                 let some = self.typed(&Ty::Option(Box::new(ty.clone())), depth);
@@ -291,13 +291,13 @@ impl Writer {
     }
 
     /// Writes a value with an explicit type.
-    fn typed(&mut self, ty: &Ty, depth: u32) -> String {
+    pub fn typed(&mut self, ty: &Ty, depth: u32) -> String {
         let (value, name) = (self.expr(ty, depth), self.name());
         format!("{{ let {name}: {} = {value}; {name} }}", ty.text())
     }
 
     /// Writes a statement inside an expression.
-    fn small_stmt(&mut self, out: &mut String) {
+    pub fn small_stmt(&mut self, out: &mut String) {
         match self.random.below(7) {
             0..=2 => self.assign(out),
             3 | 4 => {
@@ -328,7 +328,7 @@ impl Writer {
     }
 
     /// Returns what a loop iterates over, with a name for its elements and their type.
-    fn over(&mut self, rounds: usize, width: u32) -> (String, Ty, String) {
+    pub fn over(&mut self, rounds: usize, width: u32) -> (String, Ty, String) {
         let name = self.name();
         if !self.effects || self.random.one_in(2) {
             return (name, Ty::Int(false, width), format!("0u{width}..{rounds}"));
@@ -339,7 +339,7 @@ impl Writer {
     }
 
     /// Writes an expression that leaves a loop or the function.
-    fn leaving(&mut self) -> String {
+    pub fn leaving(&mut self) -> String {
         let label = match self.labels.len() {
             0 => String::new(),
             labels if self.random.one_in(2) => {
@@ -525,168 +525,6 @@ impl Writer {
                 let op = ["+", "-", "*", "/", "%", "&", "|", "^"][self.random.below(8)];
                 format!("({} {op} {})", self.expr(ty, depth), self.expr(ty, depth))
             }
-        }
-    }
-
-    /// Writes a function with effects of its own.
-    fn helper(&mut self, out: &mut String) {
-        let ty = Ty::Int(false, 6);
-        (self.result, self.budget) = (ty.clone(), 100);
-        self.scope.push(("a".into(), ty.clone(), false));
-        self.scope.push(("b".into(), Ty::Option(Box::new(ty.clone())), false));
-        let mark = if self.random.one_in(2) { "#[component]\n" } else { "" };
-        let _ = writeln!(out, "{mark}fn helper(a: u6, b: Option<u6>, q: u3) -> u6 {{");
-        let _ = writeln!(out, "let mut c = a;");
-        self.scope.push(("c".into(), ty.clone(), true));
-        for _ in 0..2 {
-            self.small_stmt(out);
-            self.stmt(out, 1);
-        }
-        let _ = writeln!(out, "{}\n}}", self.expr(&ty, 1));
-        self.scope.clear();
-        self.budget = 400;
-    }
-
-    fn block(&mut self, out: &mut String, depth: u32) {
-        let mark = self.scope.len();
-        for _ in 0..1 + self.random.below(4) {
-            self.stmt(out, depth);
-        }
-        self.scope.truncate(mark);
-    }
-
-    fn stmt(&mut self, out: &mut String, depth: u32) {
-        if self.budget < 0 {
-            return;
-        }
-        if self.random.one_in(8) {
-            return self.parts_stmt(out);
-        }
-        match self.random.below(if depth == 0 { 5 } else { 9 }) {
-            // Asserts are rare: where one fails, nothing else is seen.
-            4 if self.random.one_in(4) => {
-                let condition = self.expr(&Ty::Bool, 2);
-                let other = self.expr(&Ty::Bool, 1);
-                let text = self.names;
-                let _ = writeln!(out, "assert({condition} || {other}, \"text {text}\");");
-            }
-            0 | 1 | 4 => {
-                let (name, ty) = (self.name(), self.ty(2));
-                let value = self.expr(&ty, 2);
-                let _ = writeln!(out, "let mut {name}: {} = {value};", ty.text());
-                self.scope.push((name, ty, true));
-            }
-            2 | 3 => self.assign(out),
-            5 | 6 => {
-                let condition = self.expr(&Ty::Bool, 2);
-                let _ = writeln!(out, "if {condition} {{");
-                self.block(out, depth - 1);
-                self.leave(out);
-                if self.random.one_in(2) {
-                    out.push_str("} else {\n");
-                    self.block(out, depth - 1);
-                }
-                out.push_str("}\n");
-            }
-            _ => {
-                let rounds = 1 + self.random.below(3);
-                let (name, ty, over) = self.over(rounds, 5);
-                let label = format!("'{}", self.name());
-                let _ = writeln!(out, "{label}: for {name} in {over} {{");
-                self.scope.push((name, ty, false));
-                self.labels.push(label);
-                self.loops += 1;
-                self.block(out, depth - 1);
-                self.leave(out);
-                self.loops -= 1;
-                self.labels.pop();
-                self.scope.pop();
-                out.push_str("}\n");
-            }
-        }
-    }
-
-    /// Writes a binding by a pattern, or an assignment to two variables.
-    fn parts_stmt(&mut self, out: &mut String) {
-        let ty = self.ty(1);
-        match self.random.below(3) {
-            0 => {
-                let some = self.typed(&Ty::Option(Box::new(ty.clone())), 1);
-                let leave = self.leaving();
-                let name = self.name();
-                let _ = writeln!(out, "let Some(mut {name}) = {some} else {{ {leave}; }};");
-                self.scope.push((name, ty, true));
-            }
-            1 => {
-                let array = self.typed(&Ty::Array(Box::new(ty.clone()), 3), 1);
-                let (a, b) = (self.name(), self.name());
-                let _ = writeln!(out, "let [{a}, .., {b}] = {array};");
-                self.scope.extend([(a, ty.clone(), false), (b, ty, false)]);
-            }
-            _ => {
-                let mutable: Vec<(String, Ty)> = self
-                    .scope
-                    .iter()
-                    .filter(|known| known.2)
-                    .map(|known| (known.0.clone(), known.1.clone()))
-                    .collect();
-                if mutable.is_empty() {
-                    return;
-                }
-                let (a, x) = mutable[self.random.below(mutable.len())].clone();
-                let (b, y) = mutable[self.random.below(mutable.len())].clone();
-                let _ = writeln!(
-                    out,
-                    "({a}, {b}, _) = ({}, {}, q);",
-                    self.expr(&x, 2),
-                    self.expr(&y, 2)
-                );
-            }
-        }
-    }
-
-    fn assign(&mut self, out: &mut String) {
-        let known: Vec<(String, Ty)> = self
-            .scope
-            .iter()
-            .filter(|(_, _, mutable)| *mutable)
-            .map(|(name, ty, _)| (name.clone(), ty.clone()))
-            .collect();
-        if known.is_empty() {
-            return;
-        }
-        let (mut place, mut ty) = known[self.random.below(known.len())].clone();
-        loop {
-            match ty.clone() {
-                Ty::Array(element, _) if self.random.one_in(2) => {
-                    let index = self.expr(&Ty::Int(false, 3), 1);
-                    place = format!("{place}[{index} ^ q]");
-                    ty = *element;
-                }
-                Ty::Tuple(parts) if self.random.one_in(2) => {
-                    let part = self.random.below(parts.len());
-                    place = format!("{place}.{part}");
-                    ty = parts[part].clone();
-                }
-                _ => break,
-            }
-        }
-        let op = match ty {
-            Ty::Int(..) => ["=", "+=", "-=", "*=", "^="][self.random.below(5)],
-            _ => "=",
-        };
-        let value = self.expr(&ty, 2);
-        let _ = writeln!(out, "{place} {op} {value};");
-    }
-
-    fn leave(&mut self, out: &mut String) {
-        if self.loops > 0 && self.random.one_in(3) {
-            let leave = self.leaving();
-            let _ = writeln!(out, "{leave};");
-        } else if self.random.one_in(6) {
-            let result = self.result.clone();
-            let value = self.expr(&result, 1);
-            let _ = writeln!(out, "return {value};");
         }
     }
 }
