@@ -8,7 +8,7 @@ use symbolon_lang::{Options, analyse, compile_here, with_stack};
 const START: &str = "fn main(a: u8 from 0, b: [u4; 3] from 1) -> (r: u8 to all) {";
 
 #[rustfmt::skip]
-const WORDS: [&str; 96] = [
+const WORDS: [&str; 112] = [
     "a", "b", "c", "x", "T", "N", "main", "f", "0", "1", "2", "3", "7u3", "0.5", "true", "'q'",
     "\"t\"", "u8", "i5", "bool", "usize", "u<N>", "fixed<3, 4>", "[u8; 3]", "[bool; N]", "(u8, bool)",
     "Option<u8>", "Some(", "None", "(", ")", "[", "]", "{", "}", "<", ">", ",", ";", ":", "::", ".",
@@ -16,7 +16,9 @@ const WORDS: [&str; 96] = [
     "&&", "||", "!", "+=", "let", "mut", "for", "in", "if", "else", "match", "return", "break",
     "continue", "as", "const", "struct S", "enum E", "impl S", "fn f", "type T =", "pub", "use std::",
     "sort::sort", "bits::to_bits", "self", "from 0", "to all", "assert(", "zip(", "sum(", "zero(",
-    "#[component]", "#[test]", "\n", "_", "// c\n",
+    "#[component]", "#[test]", "\n", "_", "// c\n", "'o: for", "'o", "else { return a; };", "[a, ..]",
+    ".len()", ".min(", ".rev()", "assert!(", "#[checked]", "Self", "u8::MAX", ".checked_add(", "while",
+    "b\"t\"", "..b", "{ x: a }",
 ];
 
 /// Checks what is made of these bytes.
@@ -24,7 +26,7 @@ pub fn check(data: &[u8]) {
     if data.len() > 400 {
         return;
     }
-    let words: Vec<&str> = data.iter().map(|&byte| WORDS[usize::from(byte) % 96]).collect();
+    let words: Vec<&str> = data.iter().map(|&byte| WORDS[usize::from(byte) % WORDS.len()]).collect();
     let text = format!("{START} {}", words.join(" "));
     let options = Options::default();
     with_stack(|| {

@@ -160,7 +160,7 @@ symbolon_status symbolon_circuit_builtin(const char *name,
                                          symbolon_circuit **circuit,
                                          symbolon_error **error);
 
-// Reads a circuit file: native, Bristol, BLIF or JSON of Yosys; a `.sym` program is compiled with
+// Reads a circuit file of any format; a `.sym` program is compiled with
 // its own constants, and for as many parties as it names.
 symbolon_status symbolon_circuit_read(const char *path,
                                       symbolon_circuit **circuit,

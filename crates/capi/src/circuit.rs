@@ -50,7 +50,7 @@ pub struct Constant {
     pub value: *const c_char,
 }
 
-/// Reads a circuit file: native, Bristol, BLIF or JSON of Yosys; a `.sym` program is compiled with
+/// Reads a circuit file of any format; a `.sym` program is compiled with
 /// its own constants, and for as many parties as it names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_circuit_read(
