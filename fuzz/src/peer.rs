@@ -60,7 +60,7 @@ pub fn check(data: &[u8]) {
 fn in_parts(net: &mut Network, engine: &mut dyn Engine) -> Result<OutputBits> {
     let circuit = circuit();
     engine.evaluate_part(net, circuit, &[], &inputs(net.me.number()))?;
-    let zero = (net.me == 1).then(|| vec![false; 2]);
+    let zero = (net.me == 1).then(|| vec![false; 2].into());
     let links = [Link { input: 0, part: 0, output: 0 }];
     engine.evaluate_part(net, circuit, &links, &vec![None, zero])
 }

@@ -24,13 +24,13 @@ pub fn circuit() -> &'static Compiled {
 
 /// The inputs of a party, 1 and 2, and the output.
 pub fn inputs(party: u16) -> InputBits {
-    let own = vec![party == 0, party == 1];
-    (0..2).map(|owner| (owner == party).then(|| own.clone())).collect()
+    let own = [party == 0, party == 1];
+    (0..2).map(|owner| (owner == party).then(|| own[..].into())).collect()
 }
 
 /// 1 + 2.
 pub fn is_right(outputs: &OutputBits) -> bool {
-    outputs.first().and_then(Option::as_deref) == Some(&[true, true])
+    *outputs == [Some([true, true][..].into())]
 }
 
 /// Both parties' networks.

@@ -18,6 +18,8 @@ pub struct OutputsHandle {
     parties: u16,
     /// The name of each output, and its text where this party learns it.
     shown: Vec<(CString, Option<Text>)>,
+    /// The bits of those whose bits C has asked for, a byte each.
+    bits: Vec<OnceCell<Zeroizing<Vec<bool>>>>,
     /// All of them as JSON, once C has asked for it.
     json: OnceCell<Text>,
 }
@@ -55,7 +57,8 @@ impl OutputsHandle {
             (c_string(&output.name), text.map(|text| terminated(&text)))
         };
         let shown = all.iter().map(show).collect();
-        OutputsHandle { all, parties, shown, json: OnceCell::new() }
+        let bits = all.iter().map(|_| OnceCell::new()).collect();
+        OutputsHandle { all, parties, shown, bits, json: OnceCell::new() }
     }
 
     /// Refuses outputs that are zero because an assert of the program did not hold.
@@ -74,6 +77,15 @@ impl OutputsHandle {
         let shown = self.shown.iter().find(|(known, _)| known.as_bytes() == name.as_bytes());
         let text = shown.and_then(|(_, text)| text.as_ref());
         Ok(text.ok_or_else(|| Error::internal("an output that is learnt has no text"))?)
+    }
+
+    fn bits(&self, name: &str) -> Result<&[bool], Box<Failure>> {
+        let output = self.learnt(name)?;
+        let place = self.all.iter().position(|other| other.name == output.name);
+        let bits = place.and_then(|place| self.bits.get(place)).zip(output.bits.as_ref());
+        let (unpacked, bits) =
+            bits.ok_or_else(|| Error::internal("an output that is learnt has no bits"))?;
+        Ok(unpacked.get_or_init(|| bits.to_bools().into()))
     }
 
     fn json(&self) -> Result<&Text, Box<Failure>> {
@@ -223,7 +235,7 @@ pub unsafe extern "C" fn symbolon_outputs_bits(
         // SAFETY: the rules for callers.
         let (outputs, name) =
             unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
-        let learnt = outputs.learnt(name)?.bits.as_deref().unwrap_or_default();
+        let learnt = outputs.bits(name)?;
         place(count)?;
         // SAFETY: the same. A `bool` is a byte of 0 or 1.
         unsafe {

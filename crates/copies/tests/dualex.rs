@@ -10,6 +10,7 @@ use symbolon_copies::dualex::{
     options::{DualExOptions, KappaBPer, PsiForm},
 };
 use symbolon_engine::{Compiled, Demand, GateForm, Network, OutputBits, Rho};
+use symbolon_primitives::BitVec;
 use symbolon_transport::{Error, Result};
 
 fn setting(executions: usize, psi: PsiForm) -> Setting {
@@ -38,8 +39,11 @@ fn inputs(circuit: &Circuit, executions: usize, seed: u64) -> Vec<Vec<bool>> {
 
 /// Returns what `party` should learn from this many executions.
 fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>], executions: usize) -> OutputBits {
-    let mut outputs: OutputBits =
-        circuit.outputs().iter().map(|port| port.to.contains(party).then(Vec::new)).collect();
+    let mut outputs: OutputBits = circuit
+        .outputs()
+        .iter()
+        .map(|port| port.to.contains(party).then(BitVec::default))
+        .collect();
     for i in 0..executions {
         let part = |bits: &Vec<bool>| {
             let width = bits.len() / executions;

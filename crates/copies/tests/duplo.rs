@@ -12,7 +12,7 @@ use symbolon_copies::duplo::{
     forecast::{Forecast, Plans},
     options::DuploOptions,
 };
-use symbolon_engine::{Compiled, Demand, Options, Rho};
+use symbolon_engine::{Compiled, Demand, Options, OutputBits, Rho};
 use symbolon_transport::{Error, Result};
 
 fn named(names: &[&str]) -> &'static Options {
@@ -279,10 +279,10 @@ fn what_is_prepared_together_is_run_one_by_one() {
             });
             for (party, outputs) in (0..).zip(ended) {
                 let each = all.iter().map(|all| expected(&circuit, party, all));
-                let mut together: Vec<Option<Vec<bool>>> = vec![None; circuit.outputs().len()];
+                let mut together: OutputBits = vec![None; circuit.outputs().len()];
                 for (output, bits) in each.flat_map(|each| each.into_iter().enumerate()) {
                     if let Some(bits) = bits {
-                        together[output].get_or_insert_default().extend(bits);
+                        together[output].get_or_insert_default().extend_from(&bits);
                     }
                 }
                 assert_eq!(outputs.unwrap(), together, "party {party}");

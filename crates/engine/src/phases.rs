@@ -9,6 +9,7 @@
 use std::io::Write;
 
 use symbolon_circuit::{Circuit, Input, PartyId};
+use symbolon_primitives::BitVec;
 use symbolon_transport::{Error, Result};
 
 use crate::{Compiled, Components, Network, PoolSink};
@@ -69,11 +70,11 @@ pub fn small(n: u64) -> Result<usize> {
 /// A party's inputs: the bits of each input of the circuit (index = wire within the input) if this
 /// party owns it, `None` otherwise. With several executions side by side, their bits follow one
 /// another.
-pub type InputBits = Vec<Option<Vec<bool>>>;
+pub type InputBits = Vec<Option<BitVec>>;
 
 /// What a party learns: the bits of each output of the circuit if this party receives it, `None`
 /// otherwise. With several executions side by side, their bits follow one another.
-pub type OutputBits = Vec<Option<Vec<bool>>>;
+pub type OutputBits = Vec<Option<BitVec>>;
 
 /// An input of a part of a reactive computation that is linked to an output of an earlier part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,12 +300,7 @@ pub trait Measured: Send {
     ///
     /// # Errors
     /// As [`Prepared::evaluate`].
-    fn run(
-        &self,
-        net: &mut Network,
-        circuit: &Circuit,
-        inputs: &symbolon_primitives::BitVec,
-    ) -> Result<symbolon_primitives::BitVec>;
+    fn run(&self, net: &mut Network, circuit: &Circuit, inputs: &BitVec) -> Result<BitVec>;
 }
 
 /// Implements [`Engine::stream`] for an engine that keeps everything.

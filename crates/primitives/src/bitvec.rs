@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::reserve_wiped;
 
@@ -33,6 +33,33 @@ impl Zeroize for BitVec {
     }
 }
 
+impl From<&[bool]> for BitVec {
+    fn from(bits: &[bool]) -> BitVec {
+        BitVec::from_bools(bits)
+    }
+}
+
+impl From<Vec<bool>> for BitVec {
+    /// Packs bits, and wipes the list.
+    fn from(bits: Vec<bool>) -> BitVec {
+        BitVec::from_bools(&Zeroizing::new(bits))
+    }
+}
+
+impl FromIterator<bool> for BitVec {
+    fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> BitVec {
+        let mut all = BitVec::default();
+        all.extend(bits);
+        all
+    }
+}
+
+impl Extend<bool> for BitVec {
+    fn extend<I: IntoIterator<Item = bool>>(&mut self, bits: I) {
+        bits.into_iter().for_each(|bit| self.push(bit));
+    }
+}
+
 impl BitVec {
     /// Returns `n` zero bits.
     pub fn zeros(n: usize) -> BitVec {
@@ -58,6 +85,11 @@ impl BitVec {
         let mut bits = Vec::with_capacity(self.len);
         self.append_to(&mut bits);
         bits
+    }
+
+    /// Returns the bits, first to last.
+    pub fn iter(&self) -> impl Iterator<Item = bool> + '_ {
+        (0..self.len).map(|i| self.words[i / 64] >> (i % 64) & 1 == 1)
     }
 
     /// Appends the bits to a list, one `bool` each. Memory that the list leaves is wiped.

@@ -3,6 +3,7 @@
 use symbolon_circuit::{
     Circuit, CircuitError, Failure, Input, PartyId, Type, certain_failures, parse_value,
 };
+use symbolon_primitives::BitVec;
 use symbolon_protocols::{Compiled, InputBits, Link};
 use symbolon_transport::{Error, Result};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
@@ -47,7 +48,7 @@ impl Inputs {
                 self.party
             )));
         }
-        let width = |bits: &Option<Vec<bool>>| bits.as_ref().map(|bits| bits.len() as u64);
+        let width = |bits: &Option<BitVec>| bits.as_ref().map(|bits| bits.len() as u64);
         let needed = circuit.inputs().iter();
         let needed = needed.map(|input| (input.owner == party).then(|| input.ty.width()));
         if self.are_for(circuit) && self.bits.iter().map(width).eq(needed) {
@@ -66,7 +67,9 @@ impl Inputs {
         if circuit.circuit().failures().is_empty() {
             return Vec::new();
         }
-        certain_failures(circuit.circuit(), circuit.plan(), &self.bits)
+        let bits = self.bits.iter().map(|bits| bits.as_ref().map(BitVec::to_bools));
+        let bits = Zeroizing::new(bits.collect::<Vec<_>>());
+        certain_failures(circuit.circuit(), circuit.plan(), &bits)
     }
 
     /// Refuses inputs with which an assert fails whatever the other parties give.
@@ -136,7 +139,7 @@ impl InputsBuilder<'_> {
     pub fn text<'p>(self, port: impl Into<Port<'p>>, value: &str) -> Result<Self> {
         let index = self.place(port.into())?;
         let bits = parse_value(&self.circuit.inputs()[index], value).map_err(invalid)?;
-        self.put(index, bits)
+        self.put(index, bits.into())
     }
 
     /// Sets an input from an unsigned integer that fits its width, whatever its type: the integer's
@@ -181,11 +184,11 @@ impl InputsBuilder<'_> {
             )));
         }
         let width = elem.width();
-        let mut bits = Zeroizing::new(Vec::with_capacity((u64::from(count) * width) as usize));
+        let mut bits = BitVec::with_capacity((u64::from(count) * width) as usize);
         for &value in values {
             bits.extend(self.element(index, value, elem)?);
         }
-        self.put(index, std::mem::take(&mut *bits))
+        self.put(index, bits)
     }
 
     /// Sets an input from its bits, first wire first: an integer begins with its lowest bit, an
@@ -193,7 +196,8 @@ impl InputsBuilder<'_> {
     ///
     /// # Errors
     /// `InvalidInput`, see [`InputsBuilder`].
-    pub fn bits<'p>(self, port: impl Into<Port<'p>>, bits: Vec<bool>) -> Result<Self> {
+    pub fn bits<'p>(self, port: impl Into<Port<'p>>, bits: impl Into<BitVec>) -> Result<Self> {
+        let bits = bits.into();
         let index = self.place(port.into())?;
         self.put(index, bits)
     }
@@ -266,9 +270,8 @@ impl InputsBuilder<'_> {
         Ok(index)
     }
 
-    fn put(mut self, index: usize, bits: Vec<bool>) -> Result<Self> {
+    fn put(mut self, index: usize, bits: BitVec) -> Result<Self> {
         let input = &self.circuit.inputs()[index];
-        let mut bits = Zeroizing::new(bits);
         if bits.len() as u64 != input.ty.width() {
             return Err(Error::invalid_input(format!(
                 "input `{}` ({}) takes {} bits, {} were given",
@@ -278,11 +281,11 @@ impl InputsBuilder<'_> {
                 bits.len()
             )));
         }
-        self.inputs.bits[index] = Some(std::mem::take(&mut *bits));
+        self.inputs.bits[index] = Some(bits);
         Ok(self)
     }
 
-    fn spread(&self, index: usize, value: u128, width: u64) -> Result<Vec<bool>> {
+    fn spread(&self, index: usize, value: u128, width: u64) -> Result<BitVec> {
         if width < 128 && value >> width != 0 {
             let input = &self.circuit.inputs()[index];
             return Err(Error::invalid_input(format!(
@@ -365,8 +368,8 @@ mod tests {
         let builder = Inputs::builder(&circuit, 0).uint("a", 5).unwrap();
         let inputs = builder.integers(2, &[-1, 3]).unwrap().finish().unwrap();
         let bits = inputs.bits();
-        let text = |bits: &Option<Vec<bool>>| {
-            bits.as_ref().map(|bits| symbolon_circuit::to_bits_string(bits))
+        let text = |bits: &Option<BitVec>| {
+            bits.as_ref().map(|bits| symbolon_circuit::to_bits_string(&bits.to_bools()))
         };
         assert_eq!(text(&bits[0]).as_deref(), Some("10100000"));
         assert_eq!(bits[1], None);

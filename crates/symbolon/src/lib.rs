@@ -133,9 +133,10 @@ pub mod duplo {
     };
     pub use symbolon_protocols::duplo::options::*;
 }
+/// The version of all messages. Parties with different versions reject each other.
+pub use symbolon_primitives::BitVec;
 /// The store that keeps material between sessions; see [`stored`].
 pub use symbolon_store as store;
-/// The version of all messages. Parties with different versions reject each other.
 pub use symbolon_transport::PROTOCOL_VERSION;
 /// Escapes for what errors and results quote.
 pub use symbolon_transport::escape;

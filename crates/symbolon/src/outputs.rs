@@ -3,9 +3,10 @@
 use std::fmt;
 
 use symbolon_circuit::{Circuit, Failure, Receivers, Type, Value, format_value, to_hex};
+use symbolon_primitives::BitVec;
 use symbolon_protocols::OutputBits;
 use symbolon_transport::{Error, PartyId, Result};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 use crate::Port;
 
@@ -25,7 +26,7 @@ pub struct OutputValue {
     /// Who learns it.
     pub to: Receivers,
     /// Its bits, first wire first, if this party learns it.
-    pub bits: Option<Vec<bool>>,
+    pub bits: Option<BitVec>,
 }
 
 impl fmt::Debug for OutputValue {
@@ -41,13 +42,24 @@ impl fmt::Debug for OutputValue {
 impl OutputValue {
     /// Returns the typed value, if this party learns it.
     pub fn value(&self) -> Option<Value> {
-        self.bits.as_deref().map(|bits| format_value(&self.ty, bits))
+        self.bits.as_ref().map(|bits| typed(&self.ty, bits))
     }
 
     /// Returns the value as the command prints it, if this party learns it: an integer of more than
     /// 64 bits as `hex:…`, names without quotes.
     pub fn text(&self) -> Option<String> {
-        self.bits.as_deref().map(|bits| as_text(&self.ty, bits))
+        self.bits.as_ref().map(|bits| OutputValue::text_of(&self.ty, bits))
+    }
+
+    /// Returns bits of a type as [`text`](OutputValue::text) does.
+    ///
+    /// # Panics
+    /// When there are more or fewer bits than the type's width.
+    pub fn text_of(ty: &Type, bits: &BitVec) -> String {
+        match OutputValue::is_hexadecimal(ty) {
+            true => format!("hex:{}", to_hex(&Zeroizing::new(bits.to_bools()))),
+            false => unquoted(&typed(ty, bits)),
+        }
     }
 
     /// Returns whether [`text`](OutputValue::text) writes values of this type as `hex:…`: integers
@@ -59,8 +71,8 @@ impl OutputValue {
     /// Returns the whole output as one unsigned integer, if this party learns it and it has at most
     /// 128 bits.
     pub fn uint(&self) -> Option<u128> {
-        let bits = self.bits.as_deref().filter(|bits| bits.len() <= 128)?;
-        Some(bits.iter().rev().fold(0, |value, &bit| value << 1 | u128::from(bit)))
+        let bits = self.bits.as_ref().filter(|bits| bits.len() <= 128)?;
+        Some(bits.words().iter().rev().fold(0, |value, &word| value << 64 | u128::from(word)))
     }
 
     /// Returns an integer or a truth value as a signed integer, if this party learns it: an `int`
@@ -79,12 +91,8 @@ impl OutputValue {
     }
 }
 
-/// Returns a value as [`OutputValue::text`] does.
-fn as_text(ty: &Type, bits: &[bool]) -> String {
-    match OutputValue::is_hexadecimal(ty) {
-        true => format!("hex:{}", to_hex(bits)),
-        false => unquoted(&format_value(ty, bits)),
-    }
+fn typed(ty: &Type, bits: &BitVec) -> Value {
+    format_value(ty, &Zeroizing::new(bits.to_bools()))
 }
 
 /// Returns the names of outputs, for messages.
@@ -176,7 +184,11 @@ impl Outputs {
             });
         }
         let mut learnt = circuit.outputs().iter().zip(&entries);
-        let failure = learnt.find_map(|(port, entry)| circuit.failure(port, entry.bits.as_ref()?));
+        let failure = learnt.find_map(|(port, entry)| {
+            // Other outputs may be long.
+            let bits = entry.bits.as_ref().filter(|_| port.name == Circuit::FAILURE)?;
+            circuit.failure(port, &bits.to_bools())
+        });
         Ok(Outputs { failure: failure.cloned(), entries })
     }
 
@@ -213,7 +225,7 @@ impl Outputs {
     ///
     /// # Errors
     /// As [`learnt`](Outputs::learnt).
-    pub fn bits<'p>(&self, port: impl Into<Port<'p>>) -> Result<&[bool]> {
+    pub fn bits<'p>(&self, port: impl Into<Port<'p>>) -> Result<&BitVec> {
         Ok(self.entry(port.into())?.1)
     }
 
@@ -243,7 +255,7 @@ impl Outputs {
     /// As [`learnt`](Outputs::learnt).
     pub fn text<'p>(&self, port: impl Into<Port<'p>>) -> Result<String> {
         let (output, bits) = self.entry(port.into())?;
-        Ok(as_text(&output.ty, bits))
+        Ok(OutputValue::text_of(&output.ty, bits))
     }
 
     /// Returns an output in the shape of its type.
@@ -252,7 +264,7 @@ impl Outputs {
     /// As [`learnt`](Outputs::learnt).
     pub fn value<'p>(&self, port: impl Into<Port<'p>>) -> Result<Value> {
         let (output, bits) = self.entry(port.into())?;
-        Ok(format_value(&output.ty, bits))
+        Ok(typed(&output.ty, bits))
     }
 
     fn find(&self, port: Port<'_>) -> Result<&OutputValue> {
@@ -264,10 +276,10 @@ impl Outputs {
         })
     }
 
-    fn entry(&self, port: Port<'_>) -> Result<(&OutputValue, &[bool])> {
+    fn entry(&self, port: Port<'_>) -> Result<(&OutputValue, &BitVec)> {
         self.check()?;
         let output = self.find(port)?;
-        let bits = output.bits.as_deref().ok_or_else(|| {
+        let bits = output.bits.as_ref().ok_or_else(|| {
             let learnt = names(self.iter().filter(|output| output.bits.is_some()));
             let name = &output.name;
             Error::invalid_input(format!(
@@ -296,12 +308,6 @@ impl fmt::Debug for Outputs {
     }
 }
 
-impl Drop for Outputs {
-    fn drop(&mut self) {
-        self.entries.iter_mut().for_each(|entry| entry.bits.zeroize());
-    }
-}
-
 impl<'a> IntoIterator for &'a Outputs {
     type Item = &'a OutputValue;
     type IntoIter = std::slice::Iter<'a, OutputValue>;
@@ -316,6 +322,7 @@ mod tests {
     use super::*;
 
     fn output(name: &str, ty: Type, bits: Option<Vec<bool>>) -> OutputValue {
+        let bits = bits.map(BitVec::from);
         OutputValue { name: name.into(), ty, to: Receivers::All, bits }
     }
 
@@ -339,7 +346,7 @@ mod tests {
         assert_eq!(outputs.uint("wide"), Ok(u128::MAX));
         assert_eq!(outputs.text(1), Ok(format!("hex:{}", "f".repeat(32))));
         assert_eq!(outputs.value("small"), Ok(Value::Integer("-1".into())));
-        assert_eq!(outputs.bits("list"), Ok(&[true; 16][..]));
+        assert_eq!(outputs.bits("list").map(BitVec::to_bools), Ok(vec![true; 16]));
         assert_eq!(outputs.learnt("list").unwrap().name, "list");
         assert_eq!((outputs.is_learnt("list"), outputs.is_learnt("theirs")), (Ok(true), Ok(false)));
     }
@@ -414,7 +421,7 @@ mod tests {
     #[test]
     fn values_are_not_printed() {
         let circuit = symbolon_circuit::builtin::by_name("add:8").unwrap();
-        let bits = |bit: bool| vec![Some(vec![bit; 8])];
+        let bits = |bit: bool| vec![Some(vec![bit; 8].into())];
         let outputs = |bit: bool| Outputs::new(&circuit, 0.into(), bits(bit)).unwrap();
         let shown = format!("{:?}", outputs(true));
         assert_eq!(shown, format!("{:?}", outputs(false)));

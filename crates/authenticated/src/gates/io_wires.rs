@@ -19,10 +19,9 @@ pub(crate) fn input_bits(circuit: &Circuit, party: PartyId) -> usize {
 
 /// Returns the bits of this party's inputs, concatenated and masked.
 pub(crate) fn masked_inputs(inputs: &InputBits, masks: &BitVec) -> BitVec {
-    let mut masked = BitVec::zeros(0);
-    for (k, &bit) in inputs.iter().flatten().flatten().enumerate() {
-        masked.push(bit ^ masks.get(k));
-    }
+    let mut masked = BitVec::with_capacity(masks.len());
+    inputs.iter().flatten().for_each(|bits| masked.extend_from(bits));
+    masked.xor_assign(masks);
     masked
 }
 
@@ -184,10 +183,13 @@ impl Verified {
     ///
     /// Paper: YWZ20, Fig. 7, 13 | outputs
     pub fn release(self, circuit: &Circuit, wires: &OutputWires) -> OutputBits {
-        let mut bits = self.bits.to_bools().into_iter();
+        let mut next = 0;
         let release = |output: &symbolon_circuit::Output| {
-            let width = output.ty.width() as usize;
-            output.to.contains(wires.party).then(|| bits.by_ref().take(width).collect())
+            output.to.contains(wires.party).then(|| {
+                let start = next;
+                next += output.ty.width() as usize;
+                self.bits.slice(start..next)
+            })
         };
         circuit.outputs().iter().map(release).collect()
     }

@@ -101,7 +101,8 @@ fn side_by_side(inputs: &InputBits, executions: usize) -> Zeroizing<BitVec> {
     for bits in inputs.iter().flatten() {
         let width = bits.len() / executions;
         for wire in 0..width {
-            bits[wire..].iter().step_by(width).for_each(|&bit| joined.push(bit));
+            let places = (wire..bits.len()).step_by(width);
+            places.for_each(|place| joined.push(bits.get(place)));
         }
     }
     joined

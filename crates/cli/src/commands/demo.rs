@@ -1,17 +1,19 @@
 //! `symbolon demo`: two parties on this machine, with a known answer and with a useful one; or an
 //! auction among several.
 
-use symbolon::circuit::{Circuit, eval_ports, parse_value};
+use symbolon::OutputValue;
+use symbolon::circuit::{Circuit, Output, eval_ports, parse_value};
 
 use crate::args::options::{LocalTransport, TuningArgs};
 use crate::args::tuning::Tuning;
 use crate::common::error::{CliError, CliResult};
 use crate::common::output::print;
+use crate::common::packed::Packed;
 use crate::parties::agreement::{agreed, chosen, parties};
 use crate::parties::execute::RunOptions;
 use crate::parties::local_runner::{LocalRun, Work};
+use crate::results::costs;
 use crate::results::party::PartyResult;
-use crate::results::{OutputJson, costs};
 use crate::source::CircuitSpec;
 use crate::source::values::Resolved;
 use clap::Args;
@@ -79,12 +81,21 @@ fn run(
     inputs: &Resolved,
     parties: u16,
     tuning: &Tuning,
-) -> CliResult<(Vec<PartyResult>, Vec<OutputJson>)> {
+) -> CliResult<(Vec<PartyResult>, Vec<Option<Packed>>)> {
     let work = Work::Circuit { circuit, inputs, options: RunOptions::ONCE };
     let transport = LocalTransport::Tls;
     let played = LocalRun { work, parties, tuning, transport, dealer: false }.run()?;
-    let outputs = agreed(&played)?;
+    let outputs = agreed(circuit, &played)?;
     Ok((played, outputs))
+}
+
+/// Returns every output as people read it.
+fn texts(circuit: &Circuit, outputs: &[Option<Packed>]) -> Vec<String> {
+    let text = |(output, bits): (&Output, &Option<Packed>)| {
+        bits.as_ref()
+            .map_or_else(String::new, |Packed(bits)| OutputValue::text_of(&output.ty, bits))
+    };
+    circuit.outputs().iter().zip(outputs).map(text).collect()
 }
 
 fn show_costs(tuning: &Tuning, played: &[PartyResult]) -> CliResult<()> {
@@ -113,14 +124,14 @@ fn auction(bidders: u16, tuning: &Tuning) -> CliResult<()> {
     let mut inputs = Resolved::new();
     for party in 0..bidders {
         print(&format!("  party {party} bids {}\n", bid(party)))?;
-        inputs.push((usize::from(party), bid(party).to_string().into()));
+        let (place, bid) = (usize::from(party), bid(party).to_string());
+        inputs.push((place, vec![parse_value(&circuit.inputs()[place], &bid)?.into()]));
     }
     let (played, outputs) = run(&circuit, &inputs, bidders, tuning)?;
 
     let mut order: Vec<u16> = (0..bidders).collect();
     order.sort_by_key(|party| (std::cmp::Reverse(bid(*party)), *party));
-    let learnt = |output: &OutputJson| output.text().unwrap_or_default();
-    let text: Vec<String> = outputs.iter().map(learnt).collect();
+    let text = texts(&circuit, &outputs);
     print(&format!("\n  all learn winner = {}\n", text[0]))?;
     for (party, price) in text[1..].iter().enumerate() {
         print(&format!("  party {party} alone learns price_{party} = {price}\n"))?;
@@ -144,36 +155,29 @@ impl Scene {
         for (input, value) in circuit.inputs().iter().zip(self.values) {
             print(&format!("  party {} brings {} = {value}\n", input.owner, input.name))?;
         }
-        let inputs: Resolved =
-            self.values.iter().enumerate().map(|(place, value)| (place, (*value).into())).collect();
+        let mut inputs = Resolved::new();
+        for (place, (input, value)) in circuit.inputs().iter().zip(self.values).enumerate() {
+            inputs.push((place, vec![parse_value(input, value)?.into()]));
+        }
         let (played, outputs) = run(&circuit, &inputs, 2, tuning)?;
-        for output in &outputs {
-            let value = output.text().unwrap_or_default();
+        for (output, value) in circuit.outputs().iter().zip(texts(&circuit, &outputs)) {
             print(&format!("  both learn {} = {value}\n", output.name))?;
         }
         self.check(&circuit, &outputs)?;
         show_costs(tuning, &played)
     }
 
-    fn check(&self, circuit: &Circuit, outputs: &[OutputJson]) -> CliResult<()> {
+    fn check(&self, circuit: &Circuit, outputs: &[Option<Packed>]) -> CliResult<()> {
         let mut clear = Vec::new();
         for (input, value) in circuit.inputs().iter().zip(self.values) {
             clear.push(parse_value(input, value)?);
         }
         let expected = eval_ports(circuit, &clear)?;
-        for (output, (declared, bits)) in
-            outputs.iter().zip(circuit.outputs().iter().zip(&expected))
-        {
-            if *output != OutputJson::new(declared, Some(bits), 2) {
-                return Err(CliError::internal(format!(
-                    "output `{}` differs from the evaluation in the clear",
-                    output.name
-                )));
-            }
+        let expected = expected.into_iter().map(|bits| Some(bits.into()));
+        if outputs != expected.collect::<Vec<_>>() {
+            return Err(CliError::internal("the result differs from the evaluation in the clear"));
         }
-        if let Some(known) = self.expected
-            && outputs.first().and_then(|output| output.hex.as_deref()) != Some(known)
-        {
+        if self.expected.is_some_and(|known| texts(circuit, outputs)[0] != known) {
             return Err(CliError::internal("the result is not the published one"));
         }
         print(match self.expected {

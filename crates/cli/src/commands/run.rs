@@ -16,7 +16,7 @@ use crate::parties::store::open_or_create;
 use crate::progress::{self, Progress};
 use crate::results::failed_asserts::check_failure;
 use crate::results::party::PartyResult;
-use crate::results::{AskedJson, PartyJson, RemoteJson, costs, print_outputs};
+use crate::results::{AskedJson, PartyJson, RemoteJson, costs, outputs_json, print_outputs};
 use crate::settings::Settings;
 use crate::source::Loaded;
 use crate::source::values::{
@@ -73,10 +73,13 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     let result = RemoteJson {
         format: "symbolon-run-1",
         asked: AskedJson::new(name, &circuit, &tuning, choice, settings.transport.name()),
-        outputs,
+        outputs: if settings.json { outputs_json(&circuit, &outputs, parties) } else { Vec::new() },
         batch_outputs: batch,
         party: PartyJson { party, role: role.to_string(), phases },
     };
+    if !settings.json {
+        print_outputs(&circuit, &outputs)?;
+    }
     show(result, &settings)?;
     failure
 }
@@ -115,10 +118,9 @@ fn play_prepared(
     let config = sink.attach(config);
     match part {
         PartyRun::Once(circuit, inputs) => {
-            let parties = config.parties() as u16;
             let ran = stored::run(config, &store, circuit, inputs)?;
             tell_agreement(&ran.agreement);
-            Ok(PartyResult::prepared(&ran, parties))
+            Ok(PartyResult::prepared(&ran))
         }
         PartyRun::Batch(inputs, executions) if tuning.params.in_flight.is_some() => {
             play_in_flight(config, &store, inputs, *executions, &sink)
@@ -136,7 +138,6 @@ fn show(result: RemoteJson, settings: &Settings) -> CliResult<()> {
     if settings.json {
         return print_json(&result);
     }
-    print_outputs(&result.outputs)?;
     print(&result.batch_outputs.iter().map(|outputs| line(outputs)).collect::<String>())?;
     if progress::shows_costs() {
         let choice = match (&choice.dealer, settings.prepared) {

@@ -5,6 +5,7 @@ pub mod cost_table;
 pub mod error;
 pub mod interrupt;
 pub mod output;
+pub mod packed;
 pub mod page;
 pub mod peer;
 pub mod reading;

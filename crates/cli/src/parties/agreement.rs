@@ -1,12 +1,13 @@
 //! What the parties of a run on this machine have in common: choices, outputs, entries of a result.
 
 use symbolon::PhaseReport;
-use symbolon::circuit::PartyId;
+use symbolon::circuit::{Circuit, PartyId};
 
 use crate::args::tuning::Tuning;
 use crate::common::error::{CliError, CliResult};
+use crate::common::packed::Packed;
 use crate::results::party::PartyResult;
-use crate::results::{BatchOutputs, ChoiceJson, OutputJson, PartyJson};
+use crate::results::{BatchOutputs, ChoiceJson, PartyJson};
 
 /// Returns what was chosen, which must be the same for all parties.
 ///
@@ -40,29 +41,29 @@ pub fn parties(
 ///
 /// # Errors
 /// An internal failure when a receiver has no value, another party has one, or two differ.
-pub fn agreed(played: &[PartyResult]) -> CliResult<Vec<OutputJson>> {
-    let Some(first) = played.first() else {
-        return Err(CliError::internal("there are no parties"));
-    };
-    let mut outputs = Vec::with_capacity(first.outputs.len());
-    for (place, declared) in first.outputs.iter().enumerate() {
+pub fn agreed(circuit: &Circuit, played: &[PartyResult]) -> CliResult<Vec<Option<Packed>>> {
+    // Those of a batch are elsewhere.
+    if played.iter().all(|played| played.outputs.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let mut outputs = Vec::with_capacity(circuit.outputs().len());
+    for (place, declared) in circuit.outputs().iter().enumerate() {
         let wrong = |what: &str| CliError::internal(format!("output `{}`: {what}", declared.name));
-        let mut merged: Option<&OutputJson> = None;
-        for (party, played) in played.iter().enumerate() {
-            let output = played.outputs.get(place).ok_or_else(|| wrong("a party lacks it"))?;
-            let receives = declared.receivers.iter().any(|to| usize::from(*to) == party);
-            if receives != output.bits.is_some() {
+        let mut merged: Option<&Packed> = None;
+        for (party, played) in PartyId::all(played.len()).zip(played) {
+            let learnt = played.outputs.get(place).ok_or_else(|| wrong("a party lacks it"))?;
+            if declared.to.contains(party) != learnt.is_some() {
                 return Err(wrong("the wrong parties learnt it"));
             }
-            match merged {
-                Some(known) if receives && known != output => {
+            match (merged, learnt) {
+                (Some(known), Some(new)) if known != new => {
                     return Err(wrong("its receivers learnt different values"));
                 }
-                None if receives => merged = Some(output),
+                (None, Some(new)) => merged = Some(new),
                 _ => {}
             }
         }
-        outputs.push(merged.unwrap_or(declared).clone());
+        outputs.push(merged.cloned());
     }
     Ok(outputs)
 }
@@ -91,43 +92,46 @@ pub fn agreed_batch(played: &[PartyResult]) -> CliResult<BatchOutputs> {
 
 #[cfg(test)]
 mod tests {
+    use symbolon::circuit::{Receivers, read_circuit};
+
     use super::*;
 
-    fn party(outputs: &[(&[PartyId], Option<&str>)]) -> PartyResult {
-        let outputs = outputs.iter().map(|(receivers, bits)| OutputJson {
-            name: "x".into(),
-            ty: "uint1".into(),
-            receivers: receivers.to_vec(),
-            bits: bits.map(String::from),
-            hex: None,
-            value: None,
-        });
-        let outputs = outputs.collect();
-        let choice = ChoiceJson::default();
-        PartyResult { outputs, choice, ..PartyResult::empty() }
+    /// Returns a circuit with outputs of one bit to party 1, to both and to nobody.
+    fn circuit() -> Circuit {
+        let to = |parties: &[u16]| Receivers::only(parties.iter().copied());
+        let receivers = vec![to(&[1]), Receivers::All, to(&[])];
+        let text = "3 5\n2 1 1\n3 1 1 1\n\n2 1 0 1 2 AND\n2 1 0 1 3 XOR\n2 1 0 1 4 XOR\n";
+        let (circuit, _) = read_circuit(text.as_bytes()).unwrap();
+        circuit.with_receivers(receivers).unwrap()
+    }
+
+    /// Returns what a party learns.
+    fn party(outputs: [Option<bool>; 3]) -> PartyResult {
+        let outputs = outputs.map(|bit| bit.map(|bit| vec![bit].into())).into();
+        PartyResult { outputs, ..PartyResult::empty() }
     }
 
     #[test]
     fn outputs_come_from_whoever_learns_them() {
-        let zero = party(&[(&[1.into()], None), (&[0.into(), 1.into()], Some("1")), (&[], None)]);
-        let one =
-            party(&[(&[1.into()], Some("0")), (&[0.into(), 1.into()], Some("1")), (&[], None)]);
-        let outputs = agreed(&[zero, one]).unwrap();
-        let bits: Vec<_> = outputs.iter().map(|output| output.bits.as_deref()).collect();
-        assert_eq!(bits, [Some("0"), Some("1"), None]);
+        let zero = party([None, Some(true), None]);
+        let one = party([Some(false), Some(true), None]);
+        let outputs = agreed(&circuit(), &[zero, one]).unwrap();
+        assert_eq!(outputs, party([Some(false), Some(true), None]).outputs);
     }
 
     #[test]
     fn disagreement_is_a_defect() {
-        let differ = [
-            party(&[(&[0.into(), 1.into()], Some("0"))]),
-            party(&[(&[0.into(), 1.into()], Some("1"))]),
-        ];
-        let lacking =
-            [party(&[(&[0.into(), 1.into()], Some("0"))]), party(&[(&[0.into(), 1.into()], None)])];
-        let leaked = [party(&[(&[0.into()], Some("0"))]), party(&[(&[0.into()], Some("0"))])];
-        for played in [differ, lacking, leaked] {
-            let failure = agreed(&played).unwrap_err();
+        let right = || party([None, Some(true), None]);
+        let short = PartyResult { outputs: vec![Some(vec![false].into())], ..PartyResult::empty() };
+        for other in [
+            party([Some(false), Some(false), None]),
+            party([Some(false), None, None]),
+            party([Some(false), Some(true), Some(true)]),
+            party([None, Some(true), None]),
+            short,
+            PartyResult::empty(),
+        ] {
+            let failure = agreed(&circuit(), &[right(), other]).unwrap_err();
             assert_eq!(failure.class, crate::common::error::ErrorClass::Internal);
         }
     }

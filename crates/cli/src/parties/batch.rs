@@ -1,30 +1,32 @@
 //! Many evaluations of one circuit: one line of values and one line of outputs for each.
 
 use symbolon::circuit::{Circuit, PartyId};
-use symbolon::{Config, Inputs, InputsBuilder, Outputs, Port, Session, store::Store, stored};
+use symbolon::{
+    Config, Inputs, InputsBuilder, OutputValue, Outputs, Port, Session, store::Store, stored,
+};
 
 use crate::common::error::{CliError, CliResult};
+use crate::common::packed::Packed;
 use crate::common::timeline::Timeline;
 use crate::parties::remote::tell_agreement;
 use crate::progress::{Event, Sink};
+use crate::results::ChoiceJson;
 use crate::results::failed_asserts::FailedAsserts;
 use crate::results::party::PartyResult;
-use crate::results::{ChoiceJson, OutputJson};
 use crate::source::values::Resolved;
 
 /// This party's values for all evaluations: for each input, one value or one for each evaluation.
 pub struct BatchInputs<'v> {
     circuit: &'v Circuit,
     party: PartyId,
-    values: Vec<(usize, Vec<&'v str>)>,
+    values: Vec<(usize, &'v [Packed])>,
 }
 
 impl<'v> BatchInputs<'v> {
-    /// Splits a party's values into lines, one for each of the `executions`.
+    /// Takes a party's values, one or one for each of the `executions`.
     ///
     /// # Errors
-    /// A usage failure when a value has neither one line nor one for each evaluation, does not fit,
-    /// or is missing.
+    /// A usage failure when an input has neither one value nor one for each evaluation.
     pub fn new(
         circuit: &'v Circuit,
         party: PartyId,
@@ -32,13 +34,11 @@ impl<'v> BatchInputs<'v> {
         executions: u64,
     ) -> CliResult<Self> {
         let mut values = Vec::new();
-        for (place, value) in resolved {
+        for (place, lines) in resolved {
             let input = &circuit.inputs()[*place];
             if input.owner != party {
                 continue;
             }
-            let lines: Vec<&str> =
-                value.expose().lines().filter(|line| !line.trim().is_empty()).collect();
             if lines.len() != 1 && lines.len() as u64 != executions {
                 return Err(CliError::usage(format!(
                     "input `{}` has {} values for {executions} evaluations",
@@ -47,15 +47,13 @@ impl<'v> BatchInputs<'v> {
                 ))
                 .with_hint("give one value for all of them, or a file with one a line"));
             }
-            values.push((*place, lines));
+            values.push((*place, &lines[..]));
         }
         let all = BatchInputs { circuit, party, values };
         // A user's mistakes are reported before the peers are contacted.
-        for number in 0..executions {
-            all.fill(number)?.finish().map_err(|error| {
-                CliError::from(error).with_hint("give it with --input NAME=@FILE, one value a line")
-            })?;
-        }
+        all.fill(0)?.finish().map_err(|error| {
+            CliError::from(error).with_hint("give it with --input NAME=@FILE, one value a line")
+        })?;
         Ok(all)
     }
 
@@ -72,16 +70,16 @@ impl<'v> BatchInputs<'v> {
     fn fill(&self, number: u64) -> symbolon::Result<InputsBuilder<'_>> {
         let mut builder = Inputs::builder(self.circuit, self.party);
         for (place, lines) in &self.values {
-            let line = if lines.len() == 1 { lines[0] } else { lines[number as usize] };
-            builder = builder.text(Port::Index(*place), line.trim())?;
+            let Packed(line) = &lines[if lines.len() == 1 { 0 } else { number as usize }];
+            builder = builder.bits(Port::Index(*place), line.clone())?;
         }
         Ok(builder)
     }
 }
 
 /// Returns what is shown of one evaluation.
-pub fn shown(outputs: &Outputs, parties: u16) -> Vec<Option<String>> {
-    OutputJson::all(outputs, parties).iter().map(OutputJson::text).collect()
+pub fn shown(outputs: &Outputs) -> Vec<Option<String>> {
+    outputs.iter().map(OutputValue::text).collect()
 }
 
 /// Returns the line for one evaluation.
@@ -103,7 +101,6 @@ pub fn play_batch(
     each: &mut dyn FnMut(Vec<Option<String>>) -> CliResult<()>,
 ) -> CliResult<PartyResult> {
     let mut session = Session::connect(sink.attach(config), inputs.circuit)?;
-    let parties = session.parties();
     let mut failed = None;
     let mut asserts = FailedAsserts::default();
     let all = (0..executions).map(|number| inputs.get(number));
@@ -111,8 +108,8 @@ pub fn play_batch(
     let mut take = |outputs: Outputs| {
         done += 1;
         sink.tell(Event::Run { run: done, of: executions });
-        asserts.add(inputs.circuit, done, &outputs);
-        each(shown(&outputs, parties)).map_err(|failure| {
+        asserts.add(done, &outputs);
+        each(shown(&outputs)).map_err(|failure| {
             let told = symbolon::Error::Internal(failure.message.clone());
             failed = Some(failure);
             told
@@ -144,14 +141,13 @@ pub fn play_prepared(
     inputs: &BatchInputs<'_>,
     executions: u64,
 ) -> CliResult<PartyResult> {
-    let parties = config.parties() as u16;
     let (mut batch, mut failed) = (Vec::new(), FailedAsserts::default());
     let all = (0..executions).map(|number| inputs.get(number));
     let ran = stored::run_batch(config, store, inputs.circuit, all)?;
     tell_agreement(&ran.agreement);
     for (number, outputs) in (1..).zip(&ran.outputs) {
-        batch.push(shown(outputs, parties));
-        failed.add(inputs.circuit, number, outputs);
+        batch.push(shown(outputs));
+        failed.add(number, outputs);
     }
     let phases = ran.report.phases.clone();
     let choice = ChoiceJson::none(ran.dealer.as_deref());
@@ -169,12 +165,11 @@ pub fn play_in_flight(
     executions: u64,
     sink: &Sink,
 ) -> CliResult<PartyResult> {
-    let parties = config.parties() as u16;
     let (mut batch, mut failed) = (Vec::new(), FailedAsserts::default());
     let all = (0..executions).map(|number| inputs.get(number));
     let ran = stored::run_in_flight(config, store, inputs.circuit, all, |outputs| {
-        batch.push(shown(&outputs, parties));
-        failed.add(inputs.circuit, batch.len() as u64, &outputs);
+        batch.push(shown(&outputs));
+        failed.add(batch.len() as u64, &outputs);
         sink.tell(Event::Run { run: batch.len() as u64, of: executions });
         Ok(())
     })?;

@@ -5,12 +5,13 @@ use symbolon::circuit::{Circuit, PartyId};
 use symbolon::{Compiled, Config, Inputs, Outputs, Report, Session};
 
 use crate::common::error::{CliError, CliResult};
+use crate::common::packed::Packed;
 use crate::common::timeline::Timeline;
 use crate::parties::batch::{BatchInputs, play_batch};
 use crate::progress::{Event, Sink};
+use crate::results::ChoiceJson;
 use crate::results::failed_asserts::one_of;
-use crate::results::party::PartyResult;
-use crate::results::{ChoiceJson, OutputJson};
+use crate::results::party::{PartyResult, learnt as learnt_bits};
 use crate::source::values::{Resolved, inputs_of};
 
 /// How the phases of a circuit run.
@@ -119,11 +120,10 @@ pub fn play(
     sink: &Sink,
 ) -> CliResult<PartyResult> {
     let mut session = Session::connect(sink.attach(config), circuit)?;
-    let parties = session.parties();
     let mut before = session.report();
     let mut timeline = Timeline::begin();
     timeline.mark(0, &before);
-    let mut outputs: Option<Vec<OutputJson>> = None;
+    let mut outputs: Option<Vec<Option<Packed>>> = None;
     let mut runs = Vec::new();
     for run in 0..repeat.max(1) {
         if repeat > 1 {
@@ -135,7 +135,7 @@ pub fn play(
             false => session.evaluate(inputs)?,
         };
         mark(&session.report());
-        let learnt = OutputJson::all(&learnt, parties);
+        let learnt = learnt_bits(&learnt);
         if outputs.as_ref().is_some_and(|first| *first != learnt) {
             return Err(CliError::internal("two runs on the same inputs gave different outputs"));
         }

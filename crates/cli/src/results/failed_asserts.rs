@@ -5,7 +5,7 @@ use symbolon::Outputs;
 use symbolon::circuit::{Circuit, Failure};
 
 use crate::common::error::{CliError, CliResult};
-use crate::results::OutputJson;
+use crate::common::packed::Packed;
 
 /// How many evaluations of a batch had a failed assert.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -17,11 +17,10 @@ pub struct FailedAsserts {
 
 impl FailedAsserts {
     /// Adds the outputs of evaluation `number`, counted from 1.
-    pub fn add(&mut self, circuit: &Circuit, number: u64, outputs: &Outputs) {
-        let bits = outputs.into_iter().map(|output| output.bits.as_deref());
-        if let Some(text) = failed_assert(circuit, bits) {
+    pub fn add(&mut self, number: u64, outputs: &Outputs) {
+        if let Some(failure) = outputs.failure() {
             self.count += 1;
-            self.first.get_or_insert((number, text));
+            self.first.get_or_insert((number, failure.to_string()));
         }
     }
 
@@ -43,24 +42,12 @@ impl FailedAsserts {
 ///
 /// # Errors
 /// That failure.
-pub fn check_failure(circuit: &Circuit, outputs: &[OutputJson]) -> CliResult<()> {
-    let bits = outputs.iter().map(|learnt| learnt.bits.as_ref());
-    let bits = bits.map(|bits| Some(bits?.bytes().map(|byte| byte == b'1').collect::<Vec<_>>()));
-    match failed_assert(circuit, bits) {
-        Some(text) => Err(CliError::assert(text)),
-        None => Ok(()),
-    }
-}
-
-/// Returns the text and the place of the failed assert, from the bits of all outputs.
-pub fn failed_assert<B: AsRef<[bool]>>(
-    circuit: &Circuit,
-    outputs: impl Iterator<Item = Option<B>>,
-) -> Option<String> {
-    let failures = circuit.outputs().iter().zip(outputs);
-    let mut failures =
-        failures.filter_map(|(output, bits)| circuit.failure(output, bits?.as_ref()));
-    failures.next().map(ToString::to_string)
+pub fn check_failure(circuit: &Circuit, outputs: &[Option<Packed>]) -> CliResult<()> {
+    let report = circuit.outputs().iter().zip(outputs);
+    let mut report = report.filter(|(output, _)| output.name == Circuit::FAILURE);
+    let failure =
+        report.find_map(|(output, bits)| circuit.failure(output, &bits.as_ref()?.0.to_bools()));
+    failure.map_or(Ok(()), |failure| Err(CliError::assert(failure.to_string())))
 }
 
 /// Returns asserts of which one has failed in words, if there are any.

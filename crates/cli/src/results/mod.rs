@@ -6,14 +6,15 @@ pub mod party;
 
 use serde::{Deserialize, Serialize};
 pub use symbolon::OutputJson;
-use symbolon::circuit::{Circuit, PartyId};
-use symbolon::{Choice, PhaseReport, Session};
+use symbolon::circuit::{Circuit, Output, PartyId};
+use symbolon::{Choice, OutputValue, PhaseReport, Session};
 
 use crate::args::given::OptionsJson;
 use crate::args::tuning::Tuning;
 use crate::common::cost_table::{align, bytes, rate, time};
 use crate::common::error::CliResult;
 use crate::common::output::print;
+use crate::common::packed::Packed;
 
 /// What the phases cost one party, all runs together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -335,20 +336,28 @@ pub struct PartJson {
 ///
 /// # Errors
 /// Those of [`print()`].
-pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
+pub fn print_outputs(circuit: &Circuit, learnt: &[Option<Packed>]) -> CliResult<()> {
     let mut text = String::new();
-    for output in outputs {
-        if let Some(value) = output.text() {
-            text.push_str(&format!("{} = {value}\n", output.name));
+    for (Output { name, ty, .. }, bits) in circuit.outputs().iter().zip(learnt) {
+        if let Some(Packed(bits)) = bits {
+            text.push_str(&format!("{name} = {}\n", OutputValue::text_of(ty, bits)));
         }
     }
     print(&text)
 }
 
+/// Returns every output as JSON.
+pub fn outputs_json(circuit: &Circuit, learnt: &[Option<Packed>], parties: u16) -> Vec<OutputJson> {
+    let outputs = circuit.outputs().iter().zip(learnt);
+    let json = outputs.map(|(output, bits)| {
+        OutputJson::new(output, bits.as_ref().map(|Packed(bits)| bits), parties)
+    });
+    json.collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use symbolon::OutputValue;
-    use symbolon::circuit::{Output, Receivers, Type};
+    use symbolon::circuit::{Receivers, Type};
 
     use super::*;
 
@@ -398,6 +407,7 @@ mod tests {
         for (ty, bit, expected) in types.into_iter().chain(of_ones) {
             let bits = vec![bit; ty.width() as usize];
             let declared = Output { name: "z".into(), ty: ty.clone(), to: Receivers::All };
+            let bits = symbolon::BitVec::from(bits);
             let text = OutputJson::new(&declared, Some(&bits), 2).text();
             let (name, to) = ("z".to_string(), Receivers::All);
             let learnt = OutputValue { name, ty: ty.clone(), to, bits: Some(bits) };

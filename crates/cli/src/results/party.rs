@@ -4,17 +4,18 @@ use serde::{Deserialize, Serialize};
 use symbolon::SETUP;
 use symbolon::stored::RunPrepared;
 
-use symbolon::PhaseReport;
+use symbolon::{Outputs, PhaseReport};
 
+use crate::common::packed::Packed;
 use crate::common::timeline::Span;
 use crate::results::failed_asserts::FailedAsserts;
-use crate::results::{BatchOutputs, ChoiceJson, OutputJson};
+use crate::results::{BatchOutputs, ChoiceJson};
 
 /// What a party has at the end.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PartyResult {
     /// The outputs as this party learnt them.
-    pub outputs: Vec<OutputJson>,
+    pub outputs: Vec<Option<Packed>>,
     /// The same by evaluation, if there were many.
     #[serde(default)]
     pub batch: BatchOutputs,
@@ -65,15 +66,20 @@ impl PartyResult {
     }
 
     /// Returns the result of a prepared circuit that was run.
-    pub fn prepared(ran: &RunPrepared, parties: u16) -> PartyResult {
+    pub fn prepared(ran: &RunPrepared) -> PartyResult {
         PartyResult {
-            outputs: OutputJson::all(&ran.outputs, parties),
+            outputs: learnt(&ran.outputs),
             phases: ran.report.phases.clone(),
             // The prepared circuit determines how it is garbled, and no OT is made.
             choice: ChoiceJson::none(ran.dealer.as_deref()),
             ..PartyResult::empty()
         }
     }
+}
+
+/// Returns the bits of all outputs.
+pub fn learnt(outputs: &Outputs) -> Vec<Option<Packed>> {
+    outputs.iter().map(|output| output.bits.clone().map(Packed)).collect()
 }
 
 /// Resets the peak of this process's memory; returns whether the system can.

@@ -8,12 +8,12 @@ use symbolon::circuit::{
     format_value, parse_file, parse_value,
 };
 use symbolon::zeroize::Zeroizing;
-use symbolon::{Inputs, Port};
+use symbolon::{BitVec, Inputs, Port};
 
 use crate::common::error::{CliError, CliResult};
+use crate::common::packed::Packed;
 use crate::common::reading::{VALUE, read_standard_input, read_text};
 use crate::common::secret::InputText;
-use crate::results::OutputJson;
 use crate::source::{CircuitSpec, Loaded, from_folder, place};
 
 /// A value for an input as written: the input's name or index, and `hex:…`, `bits:…`, integers,
@@ -70,7 +70,7 @@ impl InputSources {
         matches!(self.value.expose().trim(), "-" | "@-")
     }
 
-    /// Reads the value, wherever it is, into one of the forms that [`Inputs`] takes.
+    /// Reads the value, wherever it is: one, or with a batch one for each evaluation.
     ///
     /// `base` is the folder from which a relative `@file` is looked up.
     ///
@@ -81,7 +81,7 @@ impl InputSources {
         input: &Input,
         base: Option<&Path>,
         how: Reading<'_>,
-    ) -> CliResult<InputText> {
+    ) -> CliResult<Vec<Packed>> {
         if how.pad && how.by_line {
             return Err(CliError::usage(
                 "--pad is not for --batch: give every line its whole value",
@@ -100,18 +100,14 @@ impl InputSources {
                 (path.display().to_string(), read_text(&path, VALUE)?)
             }
             None if how.pad => ("--input".to_string(), value.to_string().into()),
-            None if how.by_line => return Ok(value.into()),
+            None if how.by_line => return lines(input, value, "--input"),
             None => {
-                let read = parse_value(input, value).map(Zeroizing::new);
-                return match read {
-                    Err(error @ CircuitError::Length { .. }) => {
-                        let hint = how.other_length(&error, false);
-                        let error = CliError::from(error);
-                        Err(hint.into_iter().fold(error, |error, hint| error.with_hint(hint)))
-                    }
-                    // Every other error is reported with all inputs.
-                    _ => Ok(value.into()),
-                };
+                let bits = parse_value(input, value).map_err(|error| {
+                    let hint = how.other_length(&error, false);
+                    let error = CliError::from(error);
+                    hint.into_iter().fold(error, |error, hint| error.with_hint(hint))
+                })?;
+                return Ok(vec![bits.into()]);
             }
         };
         if how.by_line {
@@ -121,8 +117,7 @@ impl InputSources {
                     "{name}: with --batch a file has a value a line, and no columns or keys"
                 )));
             }
-            check_lines(input, text, &name)?;
-            return Ok(text.trim().into());
+            return lines(input, text, &name);
         }
         let bits = parse_file(input, &text, &form).map_err(|wrong| {
             let error = CliError::usage(format!("{name}: {wrong}"));
@@ -138,20 +133,20 @@ impl InputSources {
                 None => error,
             }
         })?;
-        Ok(bits_text(&Zeroizing::new(bits)))
+        Ok(vec![bits.into()])
     }
 }
 
-/// Refuses lines that are not values, so that an error can name the line and the file.
-fn check_lines(input: &Input, text: &str, name: &str) -> CliResult<()> {
-    for (line, value) in (1..).zip(text.lines()) {
-        if value.trim().is_empty() {
-            continue;
-        }
-        let bits = parse_value(input, value.trim()).map(Zeroizing::new);
-        bits.map_err(|error| CliError::usage(format!("{name}, line {line}: {error}")))?;
-    }
-    Ok(())
+/// Reads a value a line.
+fn lines(input: &Input, text: &str, name: &str) -> CliResult<Vec<Packed>> {
+    let lines = (1..).zip(text.lines()).filter(|(_, value)| !value.trim().is_empty());
+    let read = |(line, value): (usize, &str)| {
+        let bits = parse_value(input, value.trim());
+        let bits =
+            bits.map_err(|error| CliError::usage(format!("{name}, line {line}: {error}")))?;
+        Ok(bits.into())
+    };
+    lines.map(read).collect()
 }
 
 /// Returns whether a text looks like a JSON object, or a list of them.
@@ -224,16 +219,15 @@ impl Saves {
     ///
     /// # Errors
     /// A failure when an output was not learnt, or cannot be written.
-    pub fn write(&self, circuit: &Circuit, learnt: &[OutputJson]) -> CliResult<()> {
+    pub fn write(&self, circuit: &Circuit, learnt: &[Option<Packed>]) -> CliResult<()> {
         for (place, path) in &self.0 {
             let output = &circuit.outputs()[*place];
-            let bits = learnt.get(*place).and_then(|output| output.bits.as_ref());
-            let Some(bits) = bits else {
+            let Some(Some(Packed(bits))) = learnt.get(*place) else {
                 let what =
                     format!("output `{}` is not learnt here, so it is not saved", output.name);
                 return Err(CliError::usage(what));
             };
-            let bits: Vec<bool> = bits.bytes().map(|byte| byte == b'1').collect();
+            let bits = Zeroizing::new(bits.to_bools());
             let text = match is_kind(path, "json") {
                 true => format!("{}\n", json_text(&format_value(&output.ty, &bits))),
                 false => format_file(&output.ty, &bits, is_kind(path, "csv")),
@@ -290,8 +284,9 @@ pub fn can_be_written(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Values whose input has been found and whose text has been read.
-pub type Resolved = Vec<(usize, InputText)>;
+/// Values whose input has been found: its place, and a value, or with a batch one for each
+/// evaluation or one for all.
+pub type Resolved = Vec<(usize, Vec<Packed>)>;
 
 /// Finds the input of every value and reads the values given as files; later values for one input
 /// replace earlier ones when `replace` is set and are refused otherwise.
@@ -337,9 +332,11 @@ pub fn one_from_standard_input<'g>(
 /// A usage failure when a value does not fit or one is missing.
 pub fn inputs_of(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> CliResult<Inputs> {
     let mut builder = Inputs::builder(circuit, party);
-    for (index, value) in resolved {
+    for (index, values) in resolved {
         if circuit.inputs()[*index].owner == party {
-            builder = builder.text(Port::Index(*index), value.expose())?;
+            for Packed(bits) in values {
+                builder = builder.bits(Port::Index(*index), bits.clone())?;
+            }
         }
     }
     builder.finish().map_err(|error| {
@@ -385,37 +382,36 @@ pub fn split(loaded: &Loaded, resolved: Resolved) -> CliResult<Resolved> {
         }
     }
     let mut all = Resolved::new();
-    for (index, value) in resolved {
+    for (index, values) in resolved {
         if !loaded.shared[index] {
-            all.push((loaded.place(index, 0), value));
+            all.push((loaded.place(index, 0), values));
             continue;
         }
-        let mut left = Zeroizing::new(parse_value(&loaded.plain.inputs()[index], value.expose())?);
-        for party in 1..loaded.parties() {
-            let share = random_bits(left.len())?;
-            left.iter_mut().zip(share.iter()).for_each(|(left, share)| *left ^= share);
-            all.push((loaded.place(index, party), bits_text(&share)));
+        let mut shares = vec![Vec::new(); usize::from(loaded.parties())];
+        for Packed(mut left) in values {
+            for shares in &mut shares[1..] {
+                let share = random_bits(left.len())?;
+                left.xor_assign(&share);
+                shares.push(Packed(share));
+            }
+            shares[0].push(Packed(left));
         }
-        all.push((loaded.place(index, 0), bits_text(&left)));
+        let parties = PartyId::all(loaded.parties());
+        all.extend(parties.map(|party| loaded.place(index, party)).zip(shares));
     }
     Ok(all)
 }
 
-/// Returns bits in the form of a value.
-fn bits_text(bits: &[bool]) -> InputText {
-    // In one allocation, so that nothing is left behind unwiped.
-    let mut text = Zeroizing::new(String::with_capacity(5 + bits.len()));
-    text.push_str("bits:");
-    bits.iter().for_each(|&bit| text.push(if bit { '1' } else { '0' }));
-    text.into()
-}
-
 /// Returns random bits from the operating system.
-fn random_bits(n: usize) -> CliResult<Zeroizing<Vec<bool>>> {
-    let mut bytes = Zeroizing::new(vec![0; n.div_ceil(8)]);
-    getrandom::fill(&mut bytes)
-        .map_err(|error| CliError::system(format!("the system gives no randomness: {error}")))?;
-    Ok(Zeroizing::new((0..n).map(|i| bytes[i / 8] >> (i % 8) & 1 == 1).collect()))
+fn random_bits(n: usize) -> CliResult<BitVec> {
+    let mut bits = BitVec::zeros(n);
+    for word in bits.words_mut() {
+        *word = getrandom::u64().map_err(|error| {
+            CliError::system(format!("the system gives no randomness: {error}"))
+        })?;
+    }
+    bits.mask_tail();
+    Ok(bits)
 }
 
 /// Returns random values for all inputs of a circuit.
@@ -424,7 +420,7 @@ fn random_bits(n: usize) -> CliResult<Zeroizing<Vec<bool>>> {
 /// An internal failure when the operating system gives no randomness.
 pub fn random_values(circuit: &Circuit) -> CliResult<Resolved> {
     let value = |(index, input): (usize, &symbolon::circuit::Input)| {
-        Ok((index, bits_text(&random_bits(input.ty.width() as usize)?)))
+        Ok((index, vec![Packed(random_bits(input.ty.width() as usize)?)]))
     };
     circuit.inputs().iter().enumerate().map(value).collect()
 }

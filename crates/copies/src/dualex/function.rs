@@ -9,7 +9,7 @@
 use symbolon_circuit::{Call, Circuit, Component, Input, Output, Plan, Program, Receivers, Step};
 use symbolon_circuit::{CircuitError, WireRange};
 use symbolon_engine::{Derived, InputBits, OutputBits, phases::small};
-use symbolon_primitives::Prg;
+use symbolon_primitives::{BitVec, Prg};
 use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
@@ -75,7 +75,7 @@ impl Function {
         let mut bits = Zeroizing::new(Vec::with_capacity(self.inputs[usize::from(party)]));
         for joined in inputs.iter().flatten() {
             let width = joined.len() / executions;
-            bits.extend_from_slice(&joined[index * width..][..width]);
+            joined.slice(index * width..(index + 1) * width).append_to(&mut bits);
         }
         bits.extend((0..self.masks[usize::from(party)]).map(|_| prg.bool()));
         bits
@@ -92,7 +92,7 @@ impl Function {
             let Some(receiver) = receiver else { continue };
             let values = values.by_ref().take(*width);
             match receiver {
-                Receiver::Both => out.get_or_insert_default().extend(values),
+                Receiver::Both => out.get_or_insert_default().extend(values.copied()),
                 Receiver::Only(only) if *only == party => {
                     let unmasked = values.zip(masks.by_ref()).map(|(value, mask)| value ^ mask);
                     out.get_or_insert_default().extend(unmasked);
@@ -105,8 +105,8 @@ impl Function {
     /// Returns the outputs of zero executions: empty where `party` learns an output, else `None`.
     pub fn no_outputs(&self, party: PartyId) -> OutputBits {
         let learns = |receiver: &Option<Receiver>| match receiver {
-            Some(Receiver::Both) => Some(Vec::new()),
-            Some(Receiver::Only(only)) if *only == party => Some(Vec::new()),
+            Some(Receiver::Both) => Some(BitVec::default()),
+            Some(Receiver::Only(only)) if *only == party => Some(BitVec::default()),
             _ => None,
         };
         self.receivers.iter().map(learns).collect()
@@ -264,8 +264,8 @@ mod tests {
                 (0..3).map(|_| (0..5).map(|_| prg.bool()).collect()).collect();
             let expected = eval_ports(&circuit, &all).unwrap();
             let inputs: [InputBits; 2] = [
-                vec![None, Some(all[1].clone()), None],
-                vec![Some(all[0].clone()), None, Some(all[2].clone())],
+                vec![None, Some(all[1][..].into()), None],
+                vec![Some(all[0][..].into()), None, Some(all[2][..].into())],
             ];
             let own = [0, 1].map(|party| {
                 function.inputs_of((party.into(), &inputs[usize::from(party)]), (0, 1), &mut prg)
@@ -278,7 +278,7 @@ mod tests {
                 let mut outputs = function.no_outputs(party.into());
                 function.release(party.into(), &values, &own[usize::from(party)], &mut outputs);
                 for (k, (output, port)) in outputs.iter().zip(circuit.outputs()).enumerate() {
-                    let learns = port.to.contains(party).then(|| expected[k].clone());
+                    let learns = port.to.contains(party).then(|| expected[k][..].into());
                     assert_eq!(*output, learns, "output {k} of party {party}");
                 }
             }

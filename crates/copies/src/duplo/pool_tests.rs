@@ -108,7 +108,7 @@ fn filled(scene: &Scene, runs: u64) -> Filled {
 
 fn inputs_of(circuit: &Circuit, me: PartyId, all: &[Vec<bool>]) -> InputBits {
     let inputs = circuit.inputs().iter().zip(all);
-    inputs.map(|(input, bits)| (input.owner == me).then(|| bits.clone())).collect()
+    inputs.map(|(input, bits)| (input.owner == me).then(|| bits[..].into())).collect()
 }
 
 impl Filled {
@@ -182,7 +182,7 @@ fn a_pool_serves_programs_one_after_the_other() {
                     reference::eval(&other, &[part(9, 0), part(4, 1)].concat())
                 };
                 let all: Vec<bool> = (0..executions).flat_map(one).collect();
-                (other, [0, 1].map(|_| vec![Some(all.clone())]))
+                (other, [0, 1].map(|_| vec![Some(all[..].into())]))
             };
             let ended = filled.run((&scene, &of), [&from, &from], NOBODY, &scene.inputs);
             assert_eq!(ended.map(Result::unwrap), expected, "seed {seed}");

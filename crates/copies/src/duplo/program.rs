@@ -6,6 +6,7 @@ use std::sync::Arc;
 use symbolon_circuit::components::{ComponentGraph, Wire};
 use symbolon_circuit::{Circuit, Receivers, lower_lookups};
 use symbolon_engine::{InputBits, OutputBits};
+use symbolon_primitives::BitVec;
 use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
@@ -272,12 +273,12 @@ impl Program {
     /// Returns the bits of the inputs that a party owns, in the order of its wires in
     /// [`inputs`](Self::inputs).
     pub fn input_bits(&self, inputs: &InputBits) -> Zeroizing<Vec<bool>> {
-        let own = inputs.iter().flatten().map(Vec::len).sum();
+        let own = inputs.iter().flatten().map(BitVec::len).sum();
         let mut bits = Zeroizing::new(Vec::with_capacity(own));
         for execution in 0..self.executions {
             for given in inputs.iter().flatten() {
                 let width = given.len() / self.executions;
-                bits.extend_from_slice(&given[execution * width..][..width]);
+                given.slice(execution * width..(execution + 1) * width).append_to(&mut bits);
             }
         }
         bits

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use symbolon_circuit::components::Wire;
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_engine::{Compiled, InputBits, Link, Network, OutputBits, phases::check_inputs};
-use symbolon_primitives::Block;
+use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
@@ -128,7 +128,7 @@ fn check_own(circuit: &Circuit, me: PartyId, links: &[Link], inputs: &InputBits)
         let port = &circuit.inputs()[link.input];
         match filled.get_mut(link.input) {
             Some(given @ None) if port.owner == me => {
-                *given = Some(vec![false; port.ty.width() as usize]);
+                *given = Some(BitVec::zeros(port.ty.width() as usize));
             }
             Some(Some(_)) => {
                 let text = format!("input `{}` is linked and takes no value", port.name);

@@ -198,7 +198,7 @@ impl Scene {
     /// Returns the inputs that `party` owns.
     pub fn inputs_of(&self, party: PartyId) -> InputBits {
         let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
-            (input.owner == party).then(|| bits.clone())
+            (input.owner == party).then(|| bits[..].into())
         };
         self.circuit.inputs().iter().zip(&self.inputs).map(own).collect()
     }
@@ -263,7 +263,7 @@ impl Scene {
         self.play([Meter::new(), Meter::new()], adversary, |net| {
             let mut engine = set_up_with(net, self.games())?;
             let own = |owner: usize, bits: &Vec<bool>| {
-                (usize::from(net.me) == owner).then(|| bits.clone())
+                (usize::from(net.me) == owner).then(|| bits[..].into())
             };
             let [x, y] = [0, 1].map(|owner| own(owner, &self.inputs[owner]));
             let none = engine.evaluate_part(net, &compiled[0], &[], &vec![x.clone(), y])?;
@@ -277,7 +277,8 @@ impl Scene {
     /// Returns what both parties should learn in the later parts.
     pub fn expected_of_parts(&self) -> OutputBits {
         let middle = reference::eval(&self.circuit, &self.inputs.concat());
-        vec![Some(reference::eval(&continuation(), &[middle, self.inputs[0].clone()].concat()))]
+        let inputs = [middle, self.inputs[0].clone()].concat();
+        vec![Some(reference::eval(&continuation(), &inputs).into())]
     }
 
     /// Returns how far each of two clocks went in each phase of party 1.

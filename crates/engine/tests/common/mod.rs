@@ -210,7 +210,7 @@ pub fn phases(
 /// Returns the inputs that `party` owns, out of all inputs.
 pub fn inputs_of(circuit: &Circuit, party: u16, all: &[Vec<bool>]) -> InputBits {
     let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
-        (input.owner == party).then(|| bits.clone())
+        (input.owner == party).then(|| bits[..].into())
     };
     circuit.inputs().iter().zip(all).map(own).collect()
 }
@@ -296,7 +296,7 @@ pub fn run_preparing<'a>(
 pub fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>]) -> OutputBits {
     let mut bits = symbolon_circuit::reference::eval(circuit, &all.concat()).into_iter();
     let of = |output: &symbolon_circuit::Output| {
-        let value: Vec<bool> = bits.by_ref().take(output.ty.width() as usize).collect();
+        let value = bits.by_ref().take(output.ty.width() as usize).collect();
         output.to.contains(party).then_some(value)
     };
     circuit.outputs().iter().map(of).collect()

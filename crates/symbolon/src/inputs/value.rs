@@ -228,7 +228,7 @@ mod tests {
         let expected = new().uint("a", u128::MAX).unwrap().text("c", text).unwrap();
         assert_eq!(given.inputs.bits, expected.inputs.bits);
         let lone = Inputs::builder(&circuit, 1).value("b", &true).unwrap().finish().unwrap();
-        assert_eq!(lone.bits()[1], Some(vec![true]));
+        assert_eq!(lone.bits()[1], Some(vec![true].into()));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use symbolon_circuit::{
     Output, PartyId, Receivers, Type, Value, format_value, to_bits_string, to_hex,
 };
+use symbolon_primitives::BitVec;
 use symbolon_transport::Result;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -45,7 +46,7 @@ impl Outputs {
 
 impl OutputJson {
     /// Creates the output with the bits that were learnt, among `parties` parties.
-    pub fn new(output: &Output, bits: Option<&[bool]>, parties: u16) -> Self {
+    pub fn new(output: &Output, bits: Option<&BitVec>, parties: u16) -> Self {
         let Output { name, ty, to } = output;
         OutputJson::of((name.as_str(), ty, to), bits, parties)
     }
@@ -54,16 +55,18 @@ impl OutputJson {
     pub fn all(learnt: &Outputs, parties: u16) -> Vec<Self> {
         let one = |output: &OutputValue| {
             let OutputValue { name, ty, to, bits } = output;
-            OutputJson::of((name.as_str(), ty, to), bits.as_deref(), parties)
+            OutputJson::of((name.as_str(), ty, to), bits.as_ref(), parties)
         };
         learnt.iter().map(one).collect()
     }
 
-    fn of((name, ty, to): (&str, &Type, &Receivers), bits: Option<&[bool]>, parties: u16) -> Self {
+    fn of((name, ty, to): (&str, &Type, &Receivers), bits: Option<&BitVec>, parties: u16) -> Self {
         let receivers = match to {
             Receivers::All => PartyId::all(parties).collect(),
             Receivers::Only(parties) => parties.clone(),
         };
+        let bits = bits.map(|bits| Zeroizing::new(bits.to_bools()));
+        let bits = bits.as_ref().map(|bits| &bits[..]);
         OutputJson {
             name: name.to_string(),
             ty: ty.to_string(),
@@ -144,7 +147,7 @@ mod tests {
     use super::*;
 
     fn output(name: &str, ty: Type, to: Receivers, bits: Option<Vec<bool>>) -> OutputValue {
-        OutputValue { name: name.into(), ty, to, bits }
+        OutputValue { name: name.into(), ty, to, bits: bits.map(BitVec::from) }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Many evaluations of one circuit, in windows that run side by side if the protocol can.
 
 use symbolon_circuit::{Circuit, PartyId};
+use symbolon_primitives::BitVec;
 use symbolon_protocols::{Compiled, InFlight, InputBits, Network, OutputBits, Prepared, RunTerms};
 use symbolon_transport::{Error, Result};
 use zeroize::ZeroizeOnDrop;
@@ -192,7 +193,7 @@ impl Joined {
         let mut joined = Joined { bits: vec![None; circuit.inputs().len()] };
         for (input, bits) in circuit.inputs().iter().zip(&mut joined.bits) {
             let room = usize::try_from(input.ty.width()).unwrap_or(usize::MAX).saturating_mul(n);
-            *bits = (input.owner == party).then(|| Vec::with_capacity(room));
+            *bits = (input.owner == party).then(|| BitVec::with_capacity(room));
         }
         for _ in 0..n {
             let next = inputs
@@ -201,7 +202,7 @@ impl Joined {
             next.check(circuit, party)?;
             for (to, from) in joined.bits.iter_mut().zip(next.bits()) {
                 if let (Some(to), Some(from)) = (to, from) {
-                    to.extend_from_slice(from);
+                    to.extend_from(from);
                 }
             }
         }
@@ -223,9 +224,9 @@ pub(crate) fn split(
     n: usize,
 ) -> Result<Vec<Outputs>> {
     let part = |i: usize| -> OutputBits {
-        let part = |bits: &Vec<bool>| {
+        let part = |bits: &BitVec| {
             let width = bits.len() / n;
-            bits[i * width..(i + 1) * width].to_vec()
+            bits.slice(i * width..(i + 1) * width)
         };
         bits.iter().map(|bits| bits.as_ref().map(part)).collect()
     };

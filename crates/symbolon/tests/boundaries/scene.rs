@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
 use symbolon::{
-    Config, GateForm, Inputs, OtExtension, Outputs, Protocol, Result, SEGMENT_GATES, Session,
-    Transport,
+    BitVec, Config, GateForm, Inputs, OtExtension, Outputs, Protocol, Result, SEGMENT_GATES,
+    Session, Transport,
 };
 use symbolon_transport::adversary::{Tamper, Verdict, interposed_pair};
 use symbolon_transport::{Channel, Meter};
@@ -213,5 +213,6 @@ pub fn is_right(scene: Scene, outputs: &Outputs) -> bool {
         known.push((scene, scene.right()));
     }
     let right = known.iter().find(|(other, _)| *other == scene).map(|(_, right)| right);
-    outputs.get(0).and_then(|output| output.bits.as_ref()) == right
+    let learnt = outputs.get(0).and_then(|output| output.bits.as_ref());
+    learnt.map(BitVec::to_bools).as_ref() == right
 }

@@ -5,7 +5,7 @@ use std::io::{BufWriter, IsTerminal, Write};
 use serde::Serialize;
 use symbolon::circuit::{
     Circuit, LookupCount, PartyId, Plan, Receivers, Stats, bristol, builtin, eval_ports,
-    lower_lookups, native, optimise, parse_value,
+    lower_lookups, native, optimise,
 };
 
 use symbolon_lang::cost::{ComponentCost, component_costs};
@@ -13,8 +13,9 @@ use symbolon_lang::cost::{ComponentCost, component_costs};
 use crate::common::cost_table::align;
 use crate::common::error::{CliError, CliResult};
 use crate::common::output::{print, print_json, tell};
+use crate::common::packed::Packed;
 use crate::results::failed_asserts::check_failure;
-use crate::results::{OutputJson, print_outputs};
+use crate::results::{OutputJson, outputs_json, print_outputs};
 use crate::source::CircuitSpec;
 use crate::source::values::{Reading, Saves, given, paths, resolve};
 use args::{CircuitCommand, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
@@ -271,29 +272,24 @@ pub fn eval(args: &EvalArgs) -> CliResult<()> {
             ))
             .with_hint("give every input with --input NAME=VALUE; see --help for the forms"));
         };
-        bits.push(parse_value(input, value.expose())?);
+        bits.extend(value.iter().map(|Packed(bits)| bits.to_bools()));
     }
     let learnt = eval_ports(&circuit, &bits)?;
-    let outputs: Vec<OutputJson> = circuit
-        .outputs()
-        .iter()
-        .zip(&learnt)
-        .map(|(output, bits)| OutputJson::new(output, Some(bits), parties))
-        .collect();
+    let outputs: Vec<Option<Packed>> = learnt.into_iter().map(|bits| Some(bits.into())).collect();
     let failure = check_failure(&circuit, &outputs);
     let failure = match failure {
         Ok(()) => saves.write(&circuit, &outputs),
         failed => failed,
     };
     if !args.json {
-        print_outputs(&outputs)?;
+        print_outputs(&circuit, &outputs)?;
         return failure;
     }
     print_json(&EvalJson {
         format: "symbolon-eval-1",
         circuit: args.circuit.clone(),
         digest: hex::encode(circuit.digest()),
-        outputs,
+        outputs: outputs_json(&circuit, &outputs, parties),
     })?;
     failure
 }

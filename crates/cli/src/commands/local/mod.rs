@@ -14,7 +14,7 @@ use crate::parties::execute::RunOptions;
 use crate::parties::local_runner::{LocalRun, Work};
 use crate::progress;
 use crate::results::failed_asserts::check_failure;
-use crate::results::{AskedJson, LocalJson, RunJson, costs, print_outputs};
+use crate::results::{AskedJson, LocalJson, RunJson, costs, outputs_json, print_outputs};
 use crate::source::CircuitSpec;
 use crate::source::values::{Reading, Saves, given, paths, resolve, split};
 use args::LocalArgs;
@@ -63,7 +63,7 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
         dealer: args.dealer,
     };
     let played = run.run()?;
-    let outputs = agreed(&played)?;
+    let outputs = agreed(&circuit, &played)?;
     let failure = check_failure(&circuit, &outputs);
     // Not every party needs to learn of it.
     let failed = played.iter().map(|played| played.failed.check(tuning.params.executions));
@@ -85,11 +85,14 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
         format: "symbolon-local-1",
         asked: AskedJson::new(name, &circuit, &tuning, choice, args.transport.name()),
         repeat: args.repeat,
-        outputs,
+        outputs: if args.json { outputs_json(&circuit, &outputs, count) } else { Vec::new() },
         batch_outputs: batch,
         parties: parties(&tuning, &played, |played| played.phases.clone()),
         runs: runs.collect(),
     };
+    if !args.json {
+        print_outputs(&circuit, &outputs)?;
+    }
     show(&result, args.json)?;
     failure
 }
@@ -101,7 +104,6 @@ fn show(result: &LocalJson, json: bool) -> CliResult<()> {
     if json {
         return print_json(result);
     }
-    print_outputs(&result.outputs)?;
     print(&result.batch_outputs.iter().map(|outputs| line(outputs)).collect::<String>())?;
     if progress::shows_costs() {
         tell(&format!("\n{choice}{}", costs(&result.parties)));

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use symbolon::circuit::{Circuit, Input, PartyId, parse_value};
-use symbolon::{Config, Inputs, Link, Outputs, Port, Report, Session, Transport};
+use symbolon::{BitVec, Config, Inputs, Link, Outputs, Port, Report, Session, Transport};
 
 use crate::args::RunArgs;
 use crate::args::labels::Labels;
@@ -17,12 +17,14 @@ use crate::args::program::ProgramArgs;
 use crate::args::tuning::Tuning;
 use crate::common::error::{CliError, CliResult};
 use crate::common::output::{print, print_json, want_json};
+use crate::common::packed::Packed;
 use crate::common::reading::{CIRCUIT, read_text};
 use crate::parties::connect;
 use crate::parties::local_runner::{party_end, party_thread};
 use crate::parties::remote::{party_costs, tell_costs, who};
 use crate::progress::{self, Progress, Sink};
 use crate::results::failed_asserts::check_failure;
+use crate::results::party::learnt as learnt_bits;
 use crate::results::{ChoiceJson, OutputJson, PartJson, PartsJson};
 use crate::settings::Settings;
 use crate::source::values::{InputSources, Reading, Resolved, one_from_standard_input, resolve};
@@ -73,7 +75,7 @@ struct Part {
     /// Inputs by their place, and what they are.
     links: Vec<(usize, Source)>,
     /// The value that must have been opened, as bits.
-    when: Option<(Source, Vec<bool>)>,
+    when: Option<(Source, BitVec)>,
 }
 
 /// All parts, in order.
@@ -293,7 +295,7 @@ fn play(
         };
         let shown = OutputJson::all(&outputs, PARTIES);
         each(part, &shown)?;
-        failure = check_failure(&part.circuit, &shown)
+        failure = check_failure(&part.circuit, &learnt_bits(&outputs))
             .map_err(|failure| failure.under(&format!("part `{}`", part.name)));
         learnt.push(Some(shown));
         if failure.is_err() {
@@ -449,7 +451,7 @@ impl Plan {
     }
 
     /// Parses `PART.OUTPUT = VALUE`, for an output that both parties learn.
-    fn condition(&self, text: &str) -> CliResult<(Source, Vec<bool>)> {
+    fn condition(&self, text: &str) -> CliResult<(Source, BitVec)> {
         let (source, value) = text
             .split_once('=')
             .ok_or_else(|| CliError::usage("`when` takes PART.OUTPUT = VALUE"))?;
@@ -462,7 +464,7 @@ impl Plan {
         }
         let (name, ty) = (output.name.clone(), output.ty.clone());
         let bits = parse_value(&Input { name, ty, owner: 0.into() }, value.trim())?;
-        Ok((source, bits))
+        Ok((source, bits.into()))
     }
 
     /// Returns the values of each part's inputs, given as `PART.INPUT`.
@@ -504,9 +506,11 @@ impl Plan {
     fn inputs(&self, party: PartyId, values: &[Resolved]) -> CliResult<Vec<Inputs>> {
         let one = |(part, values): (&Part, &Resolved)| {
             let mut builder = Inputs::builder(&part.circuit, party);
-            for (place, value) in values {
+            for (place, values) in values {
                 if part.circuit.inputs()[*place].owner == party {
-                    builder = builder.text(Port::Index(*place), value.expose())?;
+                    for Packed(bits) in values {
+                        builder = builder.bits(Port::Index(*place), bits.clone())?;
+                    }
                 }
             }
             let linked = part.links.iter().map(|&(input, Source { part, output })| Link {

@@ -25,6 +25,11 @@ use crate::dualex::{
 /// How each party ended.
 type Ended = [Result<OutputBits>; 2];
 
+/// The only output, learnt.
+fn only(bit: bool) -> OutputBits {
+    vec![Some([bit][..].into())]
+}
+
 /// x ∧ y, or x ∧ ¬y: x is the honest party's, y the cheater's.
 fn and(negated: bool) -> Circuit {
     // Built by hand, because the builder would turn it into x ⊕ x ∧ y.
@@ -125,7 +130,7 @@ fn classical_dual_execution_leaks_a_bit() {
         let ended = run(setting, &and(false), &bits(x, false), Some(&cheat), |_| {});
         match x {
             true => assert_caught(&ended, RECONCILIATION),
-            false => assert_eq!(ended[1].as_ref().unwrap(), &vec![Some(vec![false])]),
+            false => assert_eq!(ended[1].as_ref().unwrap(), &only(false)),
         }
     }
 }
@@ -155,7 +160,7 @@ fn without_offset(psi: PsiForm, x: bool, change: impl Fn(&mut Vec<Execution>) + 
 fn ots_without_an_offset_confirm_no_other_value() {
     for psi in PsiForm::ALL {
         let ended = without_offset(psi, true, |_| {});
-        assert_eq!(ended[1].as_ref().unwrap(), &vec![Some(vec![false])], "{psi:?}");
+        assert_eq!(ended[1].as_ref().unwrap(), &only(false), "{psi:?}");
     }
     for x in [false, true] {
         let mut noticed = Rate::default();
@@ -167,7 +172,7 @@ fn ots_without_an_offset_confirm_no_other_value() {
             });
             noticed.note(caught(&ended, RECONCILIATION));
             if let Ok(outputs) = &ended[1] {
-                assert_eq!(outputs, &vec![Some(vec![false])], "x = {x}");
+                assert_eq!(outputs, &only(false), "x = {x}");
             }
         }
         noticed.assert_tells(2.0 / 3.0, 1.0 / 3.0);
@@ -187,7 +192,7 @@ fn with_one_good_circuit_in_the_bucket_nothing_leaks() {
             let setting = Setting { sizes: [1, 3, 3], psi, ..Setting::default() };
             let ended = run(setting, &and(false), &bits(x, false), Some(&cheat), |_| {});
             for ended in &ended {
-                assert_eq!(ended.as_ref().unwrap(), &vec![Some(vec![false])], "x = {x}");
+                assert_eq!(ended.as_ref().unwrap(), &only(false), "x = {x}");
             }
         }
     }
@@ -240,7 +245,7 @@ fn another_input_in_some_circuits_of_a_bucket_changes_nothing() {
     for y in [false, true] {
         let ended = with_other_inputs([1, 3, 3], y, |number| number > 0);
         for ended in &ended {
-            assert_eq!(ended.as_ref().unwrap(), &vec![Some(vec![y])]);
+            assert_eq!(ended.as_ref().unwrap(), &only(y));
         }
     }
 }
@@ -497,7 +502,7 @@ fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
             let noticed = caught(&ended, ENCODED_LABEL);
             found.note(noticed);
             if !noticed {
-                assert_eq!(ended[1].as_ref().unwrap(), &vec![Some(vec![x])]);
+                assert_eq!(ended[1].as_ref().unwrap(), &only(x));
             }
         }
         found.assert_predicted(0.5, if x { "input 1" } else { "input 0" });
@@ -519,7 +524,7 @@ fn a_probe_by_committed_leaves_is_found_half_of_the_time_whatever_the_input() {
             let noticed = caught(&ended, ENCODED_LABEL);
             found.note(noticed);
             if !noticed {
-                assert_eq!(ended[1].as_ref().unwrap(), &vec![Some(vec![x])]);
+                assert_eq!(ended[1].as_ref().unwrap(), &only(x));
             }
         }
         found.assert_predicted(0.5, if x { "leaves, input 1" } else { "leaves, input 0" });

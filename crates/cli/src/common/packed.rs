@@ -1,0 +1,50 @@
+//! Bits of inputs and outputs, packed, between the text that people write and the library.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use symbolon::BitVec;
+use symbolon::zeroize::Zeroizing;
+
+/// The bits of a value, first wire first; wiped when dropped, and never shown. For other processes
+/// they are their number and the hexadecimal digits of their bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed(pub BitVec);
+
+impl From<Vec<bool>> for Packed {
+    fn from(bits: Vec<bool>) -> Packed {
+        Packed(bits.into())
+    }
+}
+
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let bytes = Zeroizing::new(self.0.to_bytes());
+        (self.0.len(), &*Zeroizing::new(hex::encode(&*bytes))).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Packed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Packed, D::Error> {
+        let (length, digits) = <(usize, String)>::deserialize(from)?;
+        let bytes = hex::decode(&*Zeroizing::new(digits)).ok().map(Zeroizing::new);
+        let bits = bytes.and_then(|bytes| BitVec::from_bytes(length, &bytes));
+        bits.map(Packed).ok_or_else(|| D::Error::custom("these are not so many bits"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_survive_and_others_are_refused() {
+        for length in [0, 1, 8, 9, 200] {
+            let bits = Packed((0..length).map(|i| i % 3 == 0).collect::<Vec<_>>().into());
+            let text = serde_json::to_string(&bits).unwrap();
+            assert_eq!(serde_json::from_str::<Packed>(&text).unwrap(), bits, "{text}");
+        }
+        for text in ["[9, \"ff\"]", "[9, \"ff02\"]", "[8, \"f\"]", "[8, \"fg\"]", "[-1, \"\"]"] {
+            assert!(serde_json::from_str::<Packed>(text).is_err(), "{text}");
+        }
+        assert!(serde_json::from_str::<Packed>("[18446744073709551615, \"ff\"]").is_err());
+    }
+}
