@@ -5,8 +5,10 @@ use std::rc::Rc;
 use symbolon_circuit::Table;
 use symbolon_circuit::builder::{Bit, Word};
 
+use super::known::reads;
 use super::places::constant;
 use super::repeat::is_outside;
+use super::scatter::chain;
 use super::state::Frame;
 use super::{Done, Failed, Machine, assert_number};
 use crate::ast::BinaryOp;
@@ -94,7 +96,10 @@ impl Machine<'_, '_, '_> {
                 let width = self.width(ty);
                 self.eval_slice(frame, value, start, width)
             }
-            Kind::Index(value, index) => self.index(frame, value, index, ty),
+            Kind::Index(value, index) => match self.own_element(frame, expr)? {
+                Some(element) => Ok(element),
+                None => self.index(frame, value, index, ty),
+            },
             Kind::Call(call, args) => self.call(frame, *call, args, expr),
             Kind::Intrinsic(op, args) => self.eval_intrinsic(frame, *op, args, expr),
             _ => self.eval_flow(frame, expr, ty),
@@ -215,17 +220,43 @@ impl Machine<'_, '_, '_> {
         }
     }
 
+    /// Returns an element that each round of a repeated loop has of its own, of an array of one or
+    /// more dimensions.
+    fn own_element(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Option<Word>> {
+        let Some(counter) = frame.outer.as_ref().and_then(|outer| outer.counter) else {
+            return Ok(None);
+        };
+        let (base, indices) = chain(expr);
+        if let Kind::Local(local) = base.kind
+            && let Some(depth) = self.depth_of(frame, local)
+        {
+            if indices.len() != depth {
+                return Ok(None);
+            }
+            let element = self.element_of(frame, local, &indices)?;
+            return Ok(Some(Word::clone(&*self.local(frame, element)?)));
+        }
+        let is_from_outside = match base.kind {
+            Kind::Local(local) => is_outside(frame, local),
+            _ => false,
+        };
+        let differs = indices.iter().any(|index| reads(index, counter.local));
+        if !is_from_outside || !differs || indices.len() < 2 {
+            return Ok(None);
+        }
+        let ty = frame.instance.types[base.ty as usize];
+        match self.element_places(frame, ty, &indices)? {
+            Some((places, width)) => Ok(Some(self.gathered(frame, base, (places, width))?)),
+            None => Ok(None),
+        }
+    }
+
     fn index(&mut self, frame: &mut Frame, array: &Expr, index: &Expr, ty: TyId) -> Done<Word> {
         let array_ty = frame.instance.types[array.ty as usize];
         let Shape::Array(_, len) = *self.lower.tir.shapes.shape(array_ty) else {
             return Err(Failed);
         };
         let width = self.width(ty);
-        if let Kind::Local(local) = array.kind
-            && let Some(element) = self.element_of(frame, local, index)?
-        {
-            return Ok(Word::clone(&*self.local(frame, element)?));
-        }
         if let Some(element) = self.strided(frame, array, index, len, width)? {
             return Ok(element);
         }

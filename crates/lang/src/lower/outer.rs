@@ -18,15 +18,16 @@ pub(super) struct Outer {
     pub(super) bits: HashMap<Bit, Bit>,
     /// The inputs for elements of arrays, by the array and the first round's index.
     pub(super) elements: HashMap<(usize, u64), Word>,
-    /// Those of arrays at other places, by the array and all rounds' indices.
-    pub(super) others: HashMap<(usize, Rc<[u32]>), Word>,
+    /// Those of arrays at other places, by the array, their width and their places in all rounds.
+    pub(super) others: HashMap<((usize, usize), Rc<[u32]>), Word>,
     /// What these inputs are, in their order.
     pub(super) passed: Vec<Passed>,
     pub(super) counter: Option<Counter>,
     /// The first round in which a constant is another one than in the rounds before.
     pub(super) differs: Option<u32>,
-    /// The arrays whose elements are variables of their own, and these elements.
-    pub(super) arrays: Vec<Local>,
+    /// The arrays whose elements are variables of their own, with the number of indices that each
+    /// has, and these elements.
+    pub(super) arrays: Vec<(Local, usize)>,
     pub(super) scattered: Vec<Element>,
     /// Whether bits of elements that are the same constants before the loop are taken to stay so
     /// until their round.

@@ -193,11 +193,16 @@ impl Machine<'_, '_, '_> {
     ) -> Done<()> {
         let mut ty = local_type(&frame.instance, place.local);
         let (mut target, mut path) = (place.local, &place.path[..]);
-        if let Some(((Step::Index(index), inner), rest)) = path.split_first()
-            && let Some(element) = self.element_of(frame, target, index)?
-        {
-            ty = frame.instance.types[*inner as usize];
-            (target, path) = (element, rest);
+        if let Some(depth) = self.depth_of(frame, target) {
+            let (indices, rest) = path.split_at(depth);
+            let indices = indices.iter().map(|(step, inner)| match step {
+                Step::Index(index) => Ok((index, *inner)),
+                Step::Field(_) => Err(Failed),
+            });
+            let indices = indices.collect::<Done<Vec<_>>>()?;
+            ty = indices.last().map_or(ty, |(_, inner)| frame.instance.types[*inner as usize]);
+            let indices: Vec<&Expr> = indices.into_iter().map(|(index, _)| index).collect();
+            (target, path) = (self.element_of(frame, target, &indices)?, rest);
         }
         let whole = self.width(ty);
         let mut ways: Vec<Option<(Way, TyId)>> = Vec::new();

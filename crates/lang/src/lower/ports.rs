@@ -153,9 +153,9 @@ fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<C
         args.push(machine.sanitise(input.ty, &word));
     }
     let result = machine.function(instance, args)?;
+    let result = machine.unless_failed(result, span)?;
     let (failed, code, booked) = machine.into_parts();
     let before = Totals::so_far(&builder);
-    let result = builder.and_each(!failed, &result);
     let mut start = 0;
     for output in &entry.outputs {
         let width = tir.shapes.width(output.ty) as usize;

@@ -126,8 +126,8 @@ struct Guess {
     /// Those that are carried from round to round as a whole.
     carried: Vec<(Local, Rc<Word>)>,
     fates: Vec<Vec<Fate>>,
-    /// Those of which each round has elements of its own.
-    arrays: Vec<Local>,
+    /// Those of which each round has elements of its own, and how many indices these have.
+    arrays: Vec<(Local, usize)>,
     /// Whether elements that are constants before the loop are taken as such.
     assumes: bool,
 }
@@ -147,7 +147,7 @@ struct Trial {
 impl Machine<'_, '_, '_> {
     /// Returns the value of a variable.
     pub(super) fn local(&mut self, frame: &mut Frame, local: Local) -> Done<Rc<Word>> {
-        if frame.outer.as_ref().is_some_and(|outer| outer.arrays.contains(&local)) {
+        if self.depth_of(frame, local).is_some() {
             return Err(Failed);
         }
         if let Some(outer) = &mut frame.outer
@@ -205,7 +205,7 @@ impl Machine<'_, '_, '_> {
                 return Ok(None);
             }
             let places = self.places(frame, index, len)?;
-            return places.map(|places| self.gathered(frame, array, places, width)).transpose();
+            return places.map(|places| self.gathered(frame, array, (places, width))).transpose();
         };
         let (first, count) = (counter.low + offset, counter.count as usize);
         // An index beyond the array is an error where the rounds are written out.
@@ -239,14 +239,15 @@ impl Machine<'_, '_, '_> {
     }
 
     /// Returns an element of an array from outside that is at these places in the rounds.
-    fn gathered(
+    pub(super) fn gathered(
         &mut self,
         frame: &mut Frame,
         array: &Expr,
-        places: Rc<[u32]>,
-        width: usize,
+        (places, width): (Rc<[u32]>, usize),
     ) -> Done<Word> {
-        let (key, word) = self.outside(frame, array)?;
+        let (array, word) = self.outside(frame, array)?;
+        // Elements of different depths differ in their widths.
+        let key = (array, width);
         let outer = frame.outer.as_mut().ok_or(Failed)?;
         if let Some(known) = outer.others.get(&(key, places.clone())) {
             return Ok(known.clone());
@@ -403,7 +404,7 @@ impl Machine<'_, '_, '_> {
         let mut carried = Vec::new();
         for local in changed {
             let word = self.local(frame, local)?;
-            if !arrays.contains(&local) {
+            if !arrays.iter().any(|(array, _)| *array == local) {
                 carried.push((local, word));
             }
         }
@@ -707,7 +708,7 @@ fn inner_frame(frame: &Frame, body: Body<'_>, guess: &Guess) -> Frame {
     places::collect(body.pattern, &mut own);
     own.extend(places::bound(body.expr));
     own.extend(guess.carried.iter().map(|(local, _)| *local));
-    own.extend_from_slice(&guess.arrays);
+    own.extend(guess.arrays.iter().map(|(local, _)| *local));
     own.into_iter().for_each(|local| pending[local as usize] = false);
     let outer = Outer {
         words: frame.words(),

@@ -5,7 +5,7 @@
 //! body. An element is given to a round as it was before the loop, or, if it is always what the
 //! round before has written, carried from there; otherwise the loop is no repeat of this form.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
@@ -17,7 +17,7 @@ use super::state::{Frame, Update};
 use super::{Done, Failed, Machine, local_type};
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, Step, Stmt};
-use crate::ty::Shape;
+use crate::ty::{Shape, TyId};
 
 /// An element of an array in the body of a repeated loop.
 pub(super) struct Element {
@@ -68,43 +68,87 @@ enum Source {
     Round(usize),
 }
 
+/// Returns what an element is taken from, and its indices: `a` and `i, j` of `a[i][j]`.
+pub(super) fn chain(expr: &Expr) -> (&Expr, Vec<&Expr>) {
+    let (mut base, mut indices) = (expr, Vec::new());
+    while let Kind::Index(array, index) = &base.kind {
+        indices.push(&**index);
+        base = array;
+    }
+    indices.reverse();
+    (base, indices)
+}
+
+/// Returns how many of the first of these are indices that are constants.
+fn leading<'e>(mut indices: impl Iterator<Item = Option<&'e Expr>>) -> usize {
+    let is_constant = |index: &Option<&Expr>| index.is_some_and(|index| index.constant);
+    std::iter::from_fn(|| indices.next().filter(is_constant)).count()
+}
+
+/// How a body uses a variable.
+struct Uses {
+    /// As a whole or at secret places.
+    whole: i64,
+    /// How many constant indices there are at least where it is an array.
+    depth: usize,
+}
+
 /// Returns the arrays of which a body changes elements at places that are constants in each round,
-/// and reads nothing else.
-pub(super) fn arrays(body: Body<'_>, assigned: &[Local]) -> Vec<Local> {
-    let mut all: HashMap<Local, i64> = assigned.iter().map(|&local| (local, 0)).collect();
-    // Each use as a variable counts up, and each as an array with a constant index down.
+/// and reads nothing else; with each, how many indices an element has.
+pub(super) fn arrays(body: Body<'_>, assigned: &[Local]) -> Vec<(Local, usize)> {
+    let mut all: HashMap<Local, Uses> =
+        assigned.iter().map(|&local| (local, Uses { whole: 0, depth: usize::MAX })).collect();
+    let mut seen = HashSet::new();
     walk(body.expr, 1, &mut |expr, _| match &expr.kind {
-        Kind::Local(local) => drop(all.entry(*local).and_modify(|uses| *uses += 1)),
-        Kind::Index(array, index) if index.constant => {
-            if let Kind::Local(local) = array.kind {
-                all.entry(local).and_modify(|uses| *uses -= 1);
+        // Each use of a variable counts up, and each as an array with a constant index down.
+        Kind::Local(local) => drop(all.entry(*local).and_modify(|uses| uses.whole += 1)),
+        Kind::Index(array, _) => {
+            let mut inner = &**array;
+            let is_part = seen.contains(&std::ptr::from_ref(expr).addr());
+            while let Kind::Index(array, _) = &inner.kind {
+                seen.insert(std::ptr::from_ref(inner).addr());
+                inner = array;
+            }
+            let (base, indices) = chain(expr);
+            let depth = leading(indices.into_iter().map(Some));
+            if let (Kind::Local(local), 1.., false) = (&base.kind, depth, is_part) {
+                all.entry(*local).and_modify(|uses| {
+                    uses.whole -= 1;
+                    uses.depth = uses.depth.min(depth);
+                });
             }
         }
         Kind::Block(stmts, _) => {
             for stmt in stmts {
-                if let Stmt::Assign(place, ..) = stmt {
-                    let is_element = matches!(
-                        place.path.first(), Some((Step::Index(index), _)) if index.constant
-                    );
-                    let more = if is_element { 0 } else { 1 << 32 };
-                    all.entry(place.local).and_modify(|uses| *uses += more);
-                }
+                let Stmt::Assign(place, ..) = stmt else { continue };
+                let steps = place.path.iter().map(|(step, _)| match step {
+                    Step::Index(index) => Some(index),
+                    Step::Field(_) => None,
+                });
+                let depth = leading(steps);
+                all.entry(place.local).and_modify(|uses| {
+                    uses.whole += if depth == 0 { 1 << 32 } else { 0 };
+                    uses.depth = uses.depth.min(depth);
+                });
             }
         }
         _ => {}
     });
-    assigned.iter().copied().filter(|local| all.get(local) == Some(&0)).collect()
+    let found = assigned.iter().filter_map(|local| Some((*local, all.get(local)?)));
+    let found = found.filter(|(_, uses)| uses.whole == 0 && uses.depth < usize::MAX);
+    found.map(|(local, uses)| (local, uses.depth)).collect()
 }
 
 /// Returns whether an expression reads or changes one of these variables.
-pub(super) fn mentions(expr: &Expr, arrays: &[Local]) -> bool {
+pub(super) fn mentions(expr: &Expr, arrays: &[(Local, usize)]) -> bool {
+    let is_one = |local: Local| arrays.iter().any(|(array, _)| *array == local);
     let mut found = false;
     walk(expr, 1, &mut |expr, _| match &expr.kind {
-        Kind::Local(local) => found |= arrays.contains(local),
+        Kind::Local(local) => found |= is_one(*local),
         Kind::Block(stmts, _) => {
             for stmt in stmts {
                 if let Stmt::Assign(place, ..) = stmt {
-                    found |= arrays.contains(&place.local);
+                    found |= is_one(place.local);
                 }
             }
         }
@@ -114,28 +158,56 @@ pub(super) fn mentions(expr: &Expr, arrays: &[Local]) -> bool {
 }
 
 impl Machine<'_, '_, '_> {
-    /// Returns the variable that an element of a scattered array is; `None` if the array is none.
+    /// Returns how many indices an element of a scattered array has; `None` if it is none.
+    pub(super) fn depth_of(&self, frame: &Frame, array: Local) -> Option<usize> {
+        let outer = frame.outer.as_ref()?;
+        outer.arrays.iter().find(|(known, _)| *known == array).map(|(_, depth)| *depth)
+    }
+
+    /// Returns the place that an element with these indices has in each round, counted in elements
+    /// of its kind, and the element's width; `None` if the counter does not decide it.
+    pub(super) fn element_places(
+        &mut self,
+        frame: &mut Frame,
+        mut ty: TyId,
+        indices: &[&Expr],
+    ) -> Done<Option<(Rc<[u32]>, usize)>> {
+        let mut all: Option<Rc<[u32]>> = None;
+        for index in indices {
+            let Shape::Array(element, len) = *self.lower.tir.shapes.shape(ty) else {
+                return Err(Failed);
+            };
+            let Some(places) = self.places(frame, index, len)? else { return Ok(None) };
+            all = Some(match all {
+                None => places,
+                Some(outer) => {
+                    let joined = outer.iter().zip(&places[..]).map(|(&row, &place)| {
+                        let joined = u64::from(row) * len + u64::from(place);
+                        u32::try_from(joined).map_err(|_| Failed)
+                    });
+                    joined.collect::<Done<Vec<u32>>>()?.into()
+                }
+            });
+            ty = element;
+        }
+        let width = self.width(ty);
+        Ok(all.map(|places| (places, width)))
+    }
+
+    /// Returns the variable that an element of a scattered array is.
     pub(super) fn element_of(
         &mut self,
         frame: &mut Frame,
         array: Local,
-        index: &Expr,
-    ) -> Done<Option<Local>> {
-        let is_scattered = |outer: &super::outer::Outer| outer.arrays.contains(&array);
-        if !frame.outer.as_ref().is_some_and(is_scattered) {
-            return Ok(None);
-        }
+        indices: &[&Expr],
+    ) -> Done<Local> {
         let ty = local_type(&frame.instance, array);
-        let Shape::Array(element, len) = *self.lower.tir.shapes.shape(ty) else {
-            return Err(Failed);
-        };
-        let width = self.width(element);
-        let places = self.places(frame, index, len)?.ok_or(Failed)?;
+        let (places, width) = self.element_places(frame, ty, indices)?.ok_or(Failed)?;
         let Some(outer) = &mut frame.outer else { return Err(Failed) };
         for known in outer.scattered.iter().filter(|known| known.array == array) {
             self.lower.steps += places.len() as u64 / 64;
             if known.places == places {
-                return Ok(Some(known.variable));
+                return Ok(known.variable);
             }
             // Two elements that are one in some round alone.
             if known.places.iter().zip(&places[..]).any(|(a, b)| a == b) {
@@ -170,7 +242,7 @@ impl Machine<'_, '_, '_> {
         let variable = frame.add(before.clone());
         let Some(outer) = &mut frame.outer else { return Err(Failed) };
         outer.scattered.push(Element { array, variable, places, width, before, open, passed });
-        Ok(Some(variable))
+        Ok(variable)
     }
 
     /// Says where the elements of a body come from and go to, and notes in `passed` which are

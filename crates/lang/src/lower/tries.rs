@@ -13,21 +13,22 @@ const FEW: u64 = 1 << 13;
 /// Rounds that have the same constants are written out together, at most so many.
 const ALIKE: u64 = 64;
 
-/// So often constants may differ soon after a try.
+/// So often a loop is tried again soon because constants differ.
 const DIFFERING: u32 = 4;
 
 /// So often a loop is tried that is too large otherwise.
 const LARGE: u32 = 4;
 
-/// Tries to write a loop as a repeat: one when the second round shows that all rounds together are
-/// too large, and one when the rounds so far are: by then, the first rounds no longer save gates.
+/// Tries to write a loop as a repeat: as soon as a round shows that all rounds together are too
+/// large, or the rounds so far are, and again when there are twice as many rounds. By then, the
+/// first rounds no longer save gates.
 pub(super) struct Tries {
     start: u32,
-    asked: [bool; 2],
     /// So many rounds are written before it is tried.
     from: u64,
-    /// How often constants that differ may still be why there is no repeat.
-    differing: u32,
+    /// How often it was tried in vain.
+    failed: u32,
+    may: bool,
     /// How often it may be tried because it is too large otherwise.
     large: u32,
 }
@@ -37,13 +38,8 @@ type Before = (u32, u64, u64);
 
 impl Tries {
     pub(super) fn new(gates: &Gates, may: bool) -> Tries {
-        Tries {
-            start: gates.wire_count(),
-            asked: [!may; 2],
-            from: 2,
-            differing: DIFFERING,
-            large: if may { LARGE } else { 0 },
-        }
+        let large = if may { LARGE } else { 0 };
+        Tries { start: gates.wire_count(), from: 2, failed: 0, may, large }
     }
 
     pub(super) fn before(&self, gates: &Gates) -> Before {
@@ -62,10 +58,9 @@ impl Tries {
         let many = if u64::from(now) > MANY { FEW } else { MANY };
         let ahead = u64::from(now - before.0).saturating_mul(left + 1) > many;
         let large = u64::from(now - self.start) > many;
-        if place < self.from || left < 2 || !(ahead && !self.asked[0] || large && !self.asked[1]) {
+        if !self.may || place < self.from || left < 2 || !(ahead || large) {
             return None;
         }
-        self.asked = [true, self.asked[1] || large];
         Some(Most::Gates(gates.and_count() - before.1, gates.lookup_count() - before.2))
     }
 
@@ -77,20 +72,23 @@ impl Tries {
 
     /// Notes how a try ended, after which so many rounds are written.
     pub(super) fn done(&mut self, gates: &Gates, done: &Repeated, place: u64) {
-        let differs = done.rounds == 0 && done.alike > 0;
-        if differs {
-            self.differing = self.differing.saturating_sub(1);
-        }
-        // What comes after rounds of other constants may be a repeat again.
-        if done.rounds > 0 || differs && self.differing > 0 {
-            self.asked = [false; 2];
+        if done.rounds > 0 {
+            // What comes after rounds of other constants may be a repeat again.
             self.start = gates.wire_count();
-            self.from = place + done.alike.min(ALIKE) + 1;
+            self.from = place + 2;
+            self.failed = 0;
+            return;
         }
+        self.failed += 1;
+        self.from = match done.alike {
+            // Other constants come soon.
+            1.. if self.failed <= DIFFERING => place + done.alike.min(ALIKE) + 1,
+            _ => place.saturating_mul(2),
+        };
     }
 
-    /// Returns whether there are no more tries.
+    /// Returns whether there will hardly be a repeat.
     pub(super) fn is_over(&self) -> bool {
-        self.asked == [true; 2]
+        !self.may || self.failed > DIFFERING
     }
 }

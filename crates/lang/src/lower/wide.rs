@@ -10,6 +10,9 @@ use crate::source::Span;
 /// Selections of as many bits are repeats. Those of fewer are gates, which meet with others.
 const WIDE: usize = 1 << 16;
 
+/// So many bits of a result are one round.
+const CHUNK: usize = 64;
+
 /// Returns whether selections of so many bits are a repeat, unless some bits are constants.
 pub(super) fn is_wide(bits: usize) -> bool {
     bits >= WIDE
@@ -65,6 +68,30 @@ impl Machine<'_, '_, '_> {
             index = rest;
         }
         Ok((level, index))
+    }
+
+    /// Returns an entry's result, or zeros if an assert has failed.
+    pub(super) fn unless_failed(&mut self, result: Word, at: Span) -> Done<Word> {
+        let before = self.account(at);
+        let holds = !self.failed;
+        let (wide, rest) = match is_wide(result.width()) && holds.as_constant().is_none() {
+            true => result.split_at(result.width() / CHUNK * CHUNK),
+            false => result.split_at(0),
+        };
+        let mut masked = Word::zero(0);
+        if !wide.is_empty() && !has_constants(wide) {
+            let selector = self.selector(CHUNK, at)?;
+            let zeros = Word::zero(CHUNK);
+            let choice = Argument::Fixed(std::slice::from_ref(&holds));
+            let args = [choice, Argument::Fixed(&zeros), Argument::Strided(wide)];
+            masked = self.repeat_selector(&selector, wide.len() / CHUNK, &args, at);
+        } else {
+            self.room(2 * wide.len() as u64, at)?;
+            masked = Word::join([&masked, &self.gates.and_each(holds, wide)]);
+        }
+        let rest = self.gates.and_each(holds, rest);
+        self.account(before);
+        Ok(Word::join([&masked, &rest]))
     }
 
     /// Returns the component that selects the second of two words of this width if a bit is set.
