@@ -8,24 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use dealing::{DEADLINE, Dealt, check, finish, request, slot};
-use symbolon_preprocessing::dealer::{
-    DealerClient, DealerServer, Event, Limits, Request, ServerLimits,
-};
-use symbolon_transport::{
-    Channel, Client, DEALER, Error, Fingerprint, MIN_RATE, Result, TransportReason,
-};
-
-const LIMITS: ServerLimits = ServerLimits {
-    per_session: Limits { and_gates: 1 << 32, input_bits: 1 << 20 },
-    join_timeout: DEADLINE,
-    waiting: 256,
-    running: 64,
-    per_key: 16,
-    slots: 1024,
-    per_address: 256,
-    rate: MIN_RATE,
-};
+use dealing::{DEADLINE, Dealt, LIMITS, check, finish, request, slot};
+use symbolon_preprocessing::dealer::{DealerClient, DealerServer, Event, Request, ServerLimits};
+use symbolon_transport::{Channel, Client, DEALER, Error, Fingerprint, Result, TransportReason};
 
 /// A short wait, for sessions in which a party may not arrive.
 const SOON: Duration = Duration::from_millis(300);
@@ -443,15 +428,32 @@ fn slow_readers_hold_no_place_for_long() {
     assert_eq!(house.served(), 1);
 }
 
+/// Cheat: party | request | different requests | both are told the difference | always
 #[test]
 fn parties_who_ask_for_different_things_are_told_what_differs() {
     let house = TestServer::open(LIMITS);
-    let asked = session(1, &[1, 2], 100);
-    let more = Request { and_gates: 101, ..asked.clone() };
-    for party in [house.join(&asked, 0), house.join(&more, 1)] {
-        let words = told(party);
-        assert!(words.contains("the parties disagree on the number of AND gates"), "{words}");
-        assert!(words.contains("100 (party 0)") && words.contains("101 (party 1)"), "{words}");
+    let asked = |name| session(name, &[1, 2], 100);
+    let others = [
+        (
+            Request { and_gates: 101, ..asked(1) },
+            "the number of AND gates: 100 (party 0), 101 (party 1)",
+        ),
+        (
+            Request { evaluator: 0.into(), ..asked(3) },
+            "the evaluator: party 1 (party 0), party 0 (party 1)",
+        ),
+        (
+            Request { input_bits: vec![10, 12], ..asked(4) },
+            "the input bits of party 1: 11 (party 0), 12 (party 1)",
+        ),
+    ];
+    for (other, difference) in others {
+        let asked = asked(other.session[0]);
+        for party in [house.join(&asked, 0), house.join(&other, 1)] {
+            let words = told(party);
+            assert!(words.contains("the parties disagree on"), "{words}");
+            assert!(words.contains(difference), "{words}, not {difference}");
+        }
     }
     let much = session(2, &[1, 2], LIMITS.per_session.and_gates + 1);
     let words = told(house.join(&much, 0));

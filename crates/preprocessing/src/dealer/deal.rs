@@ -4,12 +4,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use symbolon_primitives::{BitVec, Block, Prg};
-use symbolon_transport::{Channel, Client, Error, MIN_RATE, PartyId, Result, TransportReason};
+use symbolon_transport::{Channel, Client, Error, PartyId, Result, TransportReason};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::{
-    A, B, C, CLOSING, Limits, Request, SHARES, gates_in_chunk, inputs_in_chunk, streams::Streams,
-};
+use super::{A, B, C, CLOSING, Request, SHARES, gates_in_chunk, inputs_in_chunk, streams::Streams};
 use crate::{PeerIndex, messages, peers_of};
 
 /// The maximum number of bytes not yet taken by the parties, over all parties; each party may have
@@ -41,52 +39,8 @@ impl Summary {
     }
 }
 
-/// Deals to one set of parties: receives every party's request, checks that all requests agree,
-/// deals, and closes. `clients` are in the order of their party numbers, each with the key that it
-/// proved.
-///
-/// If anything fails, all parties are told what.
-///
-/// # Errors
-/// `PeerIncompatible` if the parties' requests differ, or one exceeds the limits; `PeerMisbehaved`
-/// if a request is malformed or not for the party's own slot; `Transport` if a connection is lost,
-/// a party takes nothing for its channel's time-out, or all of them together take less than
-/// [`MIN_RATE`] bytes per second.
-pub fn serve(clients: Vec<Client>, limits: &Limits) -> Result<Summary> {
-    let mut clients = clients;
-    match agreed(&mut clients, limits) {
-        Ok(request) => deal(channels(clients), &request, MIN_RATE),
-        Err((words, error)) => {
-            dismiss(channels(clients), &words);
-            Err(error)
-        }
-    }
-}
-
 pub(super) fn channels(clients: Vec<Client>) -> Vec<Channel> {
     clients.into_iter().map(|client| client.channel).collect()
-}
-
-/// Receives all requests. Returns the first party's if all agree, otherwise what to tell the
-/// parties, and why.
-fn agreed(
-    clients: &mut [Client],
-    limits: &Limits,
-) -> std::result::Result<Request, (String, Error)> {
-    let mut first: Option<Request> = None;
-    let parties = clients.len();
-    for (party, client) in clients.iter_mut().enumerate() {
-        let request = Request::hear(client, limits).map_err(|error| (refusal(&error), error))?;
-        if usize::from(request.party) != party || request.parties() != parties {
-            let words = "the dealer has other parties before it than the request names";
-            return Err((words.into(), Error::invalid_input(words)));
-        }
-        if let Some(difference) = first.as_ref().and_then(|first| first.difference(&request)) {
-            return Err((difference.words(), difference.error()));
-        }
-        first.get_or_insert(request);
-    }
-    first.ok_or_else(|| (String::new(), Error::invalid_input("there is nobody to deal to")))
 }
 
 /// Deals what `request` says to the parties on these channels, in the order of their numbers. The

@@ -47,8 +47,8 @@
 //! it is ahead of it, and the slower party's chunks have been sent already, so waits cannot form a
 //! cycle.
 //!
-//! [`serve`] deals to one set of parties; a [`DealerServer`] brings the parties of many sessions
-//! together; [`DealerClient`] is a party's side.
+//! A [`DealerServer`] brings the parties of many sessions together and deals to them;
+//! [`DealerClient`] is a party's side.
 
 mod client;
 mod deal;
@@ -60,7 +60,7 @@ mod streams;
 use symbolon_transport::PartyId;
 
 pub use client::{DealerClient, Gates};
-pub use deal::{Summary, serve};
+pub use deal::Summary;
 pub use pending::ServerLimits;
 pub use request::{Limits, MAX_PARTIES, REQUEST_HEAD, Request};
 pub use server::{DealerServer, Event};

@@ -1,16 +1,29 @@
 //! Parties with channels in memory to a dealer, and checks of what it deals.
 #![allow(dead_code, missing_docs)]
 
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, mpsc};
 use std::time::Duration;
 
-use symbolon_preprocessing::dealer::{DealerClient, Request};
+use symbolon_preprocessing::dealer::{
+    DealerClient, DealerServer, Event, Limits, Request, ServerLimits, Summary,
+};
 use symbolon_preprocessing::{AuthBits, AuthShares, Triples};
 use symbolon_primitives::Block;
-use symbolon_transport::{Channel, DEALER, Meter, Result, memory_lanes};
+use symbolon_transport::{Channel, Client, DEALER, MIN_RATE, Meter, Result, memory_lanes};
 
 /// Only bounds the duration of a test that hangs.
 pub const DEADLINE: Duration = Duration::from_secs(20);
+
+pub const LIMITS: ServerLimits = ServerLimits {
+    per_session: Limits { and_gates: 1 << 32, input_bits: 1 << 20 },
+    join_timeout: DEADLINE,
+    waiting: 256,
+    running: 64,
+    per_key: 16,
+    slots: 1024,
+    per_address: 256,
+    rate: MIN_RATE,
+};
 
 /// What one party received.
 pub struct Dealt {
@@ -45,6 +58,18 @@ pub fn slot(party: u16) -> (Channel, Channel) {
 /// Returns the parties' ends, and the dealer's.
 pub fn slots(parties: u16) -> (Vec<Channel>, Vec<Channel>) {
     (0..parties).map(slot).unzip()
+}
+
+/// Deals to the parties at the other ends of these channels until something ends.
+pub fn serve(dealer: Vec<Channel>) -> Result<Summary> {
+    let (tell, events) = mpsc::channel();
+    let server = DealerServer::new(LIMITS, move |event| drop(tell.send(event)))?;
+    dealer.into_iter().for_each(|channel| server.admit(Client::from(channel)));
+    match events.recv().expect("something ends") {
+        Event::Served(summary) => Ok(summary),
+        Event::Failed { error, .. } => Err(error),
+        Event::TurnedAway(_) => panic!("nobody is turned away"),
+    }
 }
 
 /// Runs the dealer and all parties at once.
