@@ -26,7 +26,8 @@ pub fn check(data: &[u8]) {
     if data.len() > 400 {
         return;
     }
-    let words: Vec<&str> = data.iter().map(|&byte| WORDS[usize::from(byte) % WORDS.len()]).collect();
+    let words: Vec<&str> =
+        data.iter().map(|&byte| WORDS[usize::from(byte) % WORDS.len()]).collect();
     let text = format!("{START} {}", words.join(" "));
     let options = Options::default();
     with_stack(|| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::{CircuitError, Component, Failure, Input, Output, Program, Receivers, Table};
 

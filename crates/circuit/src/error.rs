@@ -1,6 +1,6 @@
 //! What can be wrong with a circuit, a circuit file or a value.
 
-use symbolon_errors::{Classified, ErrorClass};
+use symbolon_common::{Classified, ErrorClass};
 
 /// An error in a circuit, a circuit file, or a value for one of its inputs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

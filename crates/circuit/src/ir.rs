@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::{Table, Type};
 

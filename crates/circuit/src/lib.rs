@@ -45,7 +45,7 @@ pub use optimise::optimise;
 pub use plan::{And, Batch, Cursor, Layer, Layered, Linear, LookupGate, LookupGates, Plan};
 pub use repeat::{Rounds, Source};
 pub use stats::{LookupCount, Stats};
-pub use symbolon_errors::PartyId;
+pub use symbolon_common::PartyId;
 pub use table::Table;
 pub use types::Type;
 pub use types_text::ParseTypeError;

@@ -3,7 +3,7 @@
 //! A wrapper component combines the shares and calls the circuit as it was. It has only XOR gates,
 //! which are free in every protocol, so no protocol needs to know of shares.
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::{Call, Circuit, CircuitError, Component, Input, Program, Step, WireRange};
 

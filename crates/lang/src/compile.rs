@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use symbolon_circuit::{Circuit, Failure, PartyId, Receivers};
-use symbolon_errors::NoThread;
+use symbolon_common::NoThread;
 
 use crate::ast::{self, Owner, Party, ResultDecl, Who};
 use crate::builtin;

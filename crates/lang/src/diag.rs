@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::source::{Sources, Span};
-use symbolon_errors::invisible::{is_invisible, visible};
+use symbolon_common::invisible::{is_invisible, visible};
 
 /// What kind of fault a message is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,7 +4,7 @@ use logos::Logos;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::source::Span;
-use symbolon_errors::invisible::is_invisible;
+use symbolon_common::invisible::is_invisible;
 
 /// A token. `>` is always one token, so that nested type arguments close one by one; the parser
 /// joins `>>`, `>=` and `>>=` where it expects an operator.

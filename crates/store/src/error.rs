@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use symbolon_errors::{Classified, ErrorClass, Shortage, shortage_below};
+use symbolon_common::{Classified, ErrorClass, Shortage, shortage_below};
 
 use crate::ItemId;
 

@@ -160,7 +160,7 @@ pub use meta::{
 pub use record::ItemState;
 pub use scratch::{Scratch, ScratchReader, Secrecy, SharedScratch};
 pub use store::{AvailableItem, Entry, Store};
-pub use symbolon_errors::PartyId;
+pub use symbolon_common::PartyId;
 
 /// The decoders of a store's files, for fuzzing. Not part of the public interface.
 #[doc(hidden)]

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::{ItemId, Result, StoreError, serde_hex};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 /// The number of the dealer where a channel or its preamble needs one. The dealer is a third
 /// process that deals correlations to the parties and is not a party itself.

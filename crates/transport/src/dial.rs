@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustls::ClientConfig;
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::address::check_address;
 use crate::endpoint::{Opening, Options, Peer};

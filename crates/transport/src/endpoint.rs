@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustls::Connection;
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::channel::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT};
 use crate::keys::{Fingerprint, Identity};

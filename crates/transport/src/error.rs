@@ -5,7 +5,7 @@ use std::io;
 
 use crate::reason::Sentence;
 use crate::text::{Printable, SHOWN};
-use symbolon_errors::{Classified, ErrorClass, PartyId, Shortage, shortage, shortage_below};
+use symbolon_common::{Classified, ErrorClass, PartyId, Shortage, shortage, shortage_below};
 
 use crate::check::{Check, Culprit};
 use crate::fault::Fault;

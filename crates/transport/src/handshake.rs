@@ -7,7 +7,7 @@
 
 use blake3::Hasher;
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::checks::HANDSHAKE;
 use crate::messages::{HELLO, NONCE};

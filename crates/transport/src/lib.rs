@@ -97,7 +97,7 @@ pub use meter::{FIRST_PHASE, Meter, PhaseReport};
 pub use pipe::MIN_RATE;
 pub use progress::{Observer, Progress, Step, Stranger, Work};
 pub use reason::{AttemptCause, LastAttempt, Refusal, SESSION_KIND, Subject, TransportReason};
-pub use symbolon_errors::{Classified, ErrorClass, NoThread, PartyId, Shortage, escape, shortage};
+pub use symbolon_common::{Classified, ErrorClass, NoThread, PartyId, Shortage, escape, shortage};
 pub use tampering::Tampering;
 pub use wire::tag;
 

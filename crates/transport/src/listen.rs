@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use rustls::ServerConfig;
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::address::check_listening;
 use crate::cancel::CANCEL_POLL;

@@ -13,7 +13,7 @@
 //! ```
 //! All integers are little-endian.
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::{Error, Refusal, Result, Subject, TransportReason};
 

@@ -219,4 +219,4 @@ fn trace(progress: &Progress) {
         }
     }
 }
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;

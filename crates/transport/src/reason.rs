@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::check::DEALER;
 use crate::fault::Fault;

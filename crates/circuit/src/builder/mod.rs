@@ -53,7 +53,7 @@ pub use profile::Profile;
 pub use repeat::Argument;
 pub use subcircuit::Subcircuit;
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::{Circuit, CircuitError, Input, Output, Receivers, Type};
 use gates::input_width;

@@ -1,6 +1,6 @@
 //! Reading files that may be wrong or hostile.
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use super::{MAGIC, MAX_DEPTH, OLDEST, Ports, VERSION, check_type, is_native, kind};
 use crate::{

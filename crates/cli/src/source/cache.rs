@@ -4,8 +4,8 @@
 //! of the entry, a line of JSON (`Head`) and an `.sbc` file. It is used only if it is whole, if it
 //! says the same key, if the modules that the compiler asked for are what they were, and if the
 //! circuit has the digest that it says, so an entry that is damaged, renamed or outdated is made
-//! anew. The folder and its entries are private: what
-//! another user owns or may write to is never read.
+//! anew. The folder and its entries are private: what another user owns or may write to is never
+//! read.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

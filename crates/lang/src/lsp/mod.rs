@@ -27,7 +27,7 @@ use lsp_types::{
     InitializeParams, InitializeResult, OneOf, PositionEncodingKind, ServerCapabilities,
     ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
 };
-use symbolon_errors::NoThread;
+use symbolon_common::NoThread;
 
 use crate::compile::{STACK, with_stack};
 use pipe::{Incoming, Reader};

@@ -4,7 +4,7 @@
 //! so its own checks fail too, but a real cheater would ignore them. An honest party that merely
 //! loses a connection has noticed nothing.
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use super::note_caught;
 use crate::{Check, Culprit, Error, Result};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 use crate::outlet::Outlet;
 use crate::pipe::{Chunk, Pipe, PipeSource};

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use symbolon_errors::PartyId;
+use symbolon_common::PartyId;
 
 #[cfg(any(test, feature = "adversary"))]
 use crate::adversary::{Action, Adversary};
