@@ -211,47 +211,6 @@ fn changes_show_several_errors_with_suggestions_and_a_fix() {
 }
 
 #[test]
-fn methods_are_completed_and_habits_are_mended() {
-    let mut editor = Editor::start(Value::Null);
-    let uri = "file:///tmp/habits.sym";
-    let text = "fn main(a: u8 from 0, b: [u32; 2] from 1) -> (r: u32 to all) {\n    \
-                let c = &a;\n    let d = b.clone();\n    sort(d)[0] + a + d.coun\n}\n";
-    editor.open(uri, text);
-    editor.errors(uri, 1);
-    let completed = editor.at("textDocument/completion", uri, 3, 27);
-    let labels: Vec<&str> =
-        completed.as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap()).collect();
-    assert!(
-        ["count_ones", "len", "contains"].iter().all(|name| labels.contains(name)),
-        "{labels:?}"
-    );
-    let elsewhere = editor.at("textDocument/completion", uri, 1, 4);
-    assert!(!elsewhere.to_string().contains("count_ones"));
-    // What cannot be read hides the errors after it.
-    for (version, line, fix, mended) in [
-        (2, 1, "Leave out `&`", range((1, 12), (1, 13))),
-        (3, 2, "Leave out `.clone()`", range((2, 13), (2, 21))),
-        (4, 3, "Replace with `std::sort::sort`", range((3, 4), (3, 8))),
-    ] {
-        let whole = range((0, 0), (5, 0));
-        let text = text.replace(" + d.coun", "");
-        let text = if version > 2 { text.replace("&a", "a") } else { text };
-        let text = if version > 3 { text.replace(".clone()", "") } else { text };
-        editor.change(uri, version, whole, &text);
-        editor.errors(uri, version);
-        let params = json!({
-            "textDocument": { "uri": uri }, "range": range((line, 0), (line, 40)),
-            "context": { "diagnostics": [] },
-        });
-        let fixes = editor.ask("textDocument/codeAction", params);
-        let found = fixes.as_array().unwrap().iter().find(|action| action["title"] == fix);
-        let found = found.unwrap_or_else(|| panic!("{fix}: {fixes}"));
-        assert_eq!(found["edit"]["changes"][uri][0]["range"], mended, "{fix}");
-    }
-    editor.goodbye();
-}
-
-#[test]
 fn formatting_modules_and_settings() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("lib.sym"), "pub fn twice(x: u8) -> u8 { x + x }\n")
