@@ -34,7 +34,9 @@ fn ask(program: &str, method: &str, line: u32, column: u32) -> String {
     for body in [
         message(r#""id":1,"method":"initialize","params":{"capabilities":{}}"#.into()),
         message(r#""method":"initialized","params":{}"#.into()),
-        message(format!(r#""method":"textDocument/didOpen","params":{{"textDocument":{document}}}"#)),
+        message(format!(
+            r#""method":"textDocument/didOpen","params":{{"textDocument":{document}}}"#
+        )),
         message(format!(r#""id":"asked","method":"textDocument/{method}","params":{params}"#)),
         message(r#""id":3,"method":"shutdown""#.into()),
         message(r#""method":"exit""#.into()),
