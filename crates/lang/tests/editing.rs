@@ -1,5 +1,7 @@
 //! What the language server completes and mends.
 
+#![cfg(feature = "lsp")]
+
 use std::io::{Cursor, Write};
 use std::sync::{Arc, Mutex};
 
