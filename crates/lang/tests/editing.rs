@@ -28,9 +28,13 @@ fn ask(program: &str, method: &str, line: u32, column: u32) -> String {
     let document =
         format!(r#"{{"uri":"{uri}","languageId":"sym","version":1,"text":{program:?}}}"#);
     let at = format!(r#"{{"line":{line},"character":{column}}}"#);
-    let params = format!(
-        r#"{{"textDocument":{{"uri":"{uri}"}},"position":{at},"range":{{"start":{at},"end":{at}}},"context":{{"diagnostics":[]}}}}"#
-    );
+    let more = match method {
+        "codeAction" => r#","context":{"diagnostics":[]}"#,
+        _ => "",
+    };
+    let range = format!(r#"{{"start":{at},"end":{at}}}"#);
+    let params =
+        format!(r#"{{"textDocument":{{"uri":"{uri}"}},"position":{at},"range":{range}{more}}}"#);
     let message = |rest: String| format!(r#"{{"jsonrpc":"2.0",{rest}}}"#);
     let mut session = String::new();
     for body in [
