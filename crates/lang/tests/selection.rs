@@ -274,3 +274,25 @@ fn main(a: i32 from 0, b: i32 from 1) -> (lo: i32 to all, hi: i32 to all) { (low
     assert_eq!(bits(&floats, &["1", "nan"]), ["1.0", "1.0"]);
     assert_eq!(bits(&floats, &["1", "-2"]), ["-2.0", "1.0"]);
 }
+
+/// An element that an arm writes before and after a condition of its own is what the arm wrote last,
+/// and stays as it was if the arm is not taken.
+#[test]
+fn an_arm_may_write_an_element_twice_around_another_choice() {
+    let text =
+        "fn main(a: [u8; 2] from 0, c: bool from 0, d: bool from 0, v: u8 from 1, w: u8 from 1)
+    -> (x: [u8; 2] to all) {
+    let mut x = a;
+    if c { x[0] = v; if d { x[1] = w; } x[0] = v + w; }
+    x
+}";
+    let circuit = circuit(text);
+    for (c, d, x) in [
+        ("true", "true", "[30, 20]"),
+        ("true", "false", "[30, 2]"),
+        ("false", "true", "[1, 2]"),
+        ("false", "false", "[1, 2]"),
+    ] {
+        assert_eq!(bits(&circuit, &["[1, 2]", c, d, "10", "20"]), [x], "{c} {d}");
+    }
+}

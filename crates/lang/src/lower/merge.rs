@@ -109,8 +109,9 @@ struct BitValues {
     /// ANDs of groups that the arms take on their own, and those of later groups.
     own: u64,
     later: u64,
-    /// How many arms change it in any case.
+    /// How many arms change it in any case, and the last one.
     sure: usize,
+    last_sure: Option<usize>,
 }
 
 /// Different values of a bit.
@@ -150,7 +151,7 @@ impl BitValues {
     fn clear(&mut self) {
         self.arms.clear();
         self.all.clear();
-        (self.own, self.later, self.sure) = (0, 0, 0);
+        (self.own, self.later, self.sure, self.last_sure) = (0, 0, 0, None);
     }
 
     /// Adds the updates that a group of an arm has for this bit; groups come in order.
@@ -163,7 +164,8 @@ impl BitValues {
             && update.condition == Bit::ONE
             && let Some(value) = update.bit(place)
         {
-            self.sure += 1;
+            // An arm may do so more than once.
+            self.sure += usize::from(self.last_sure.replace(arm) != Some(arm));
             *now = Some(value);
             self.all.see(*now);
             return;
@@ -442,6 +444,7 @@ impl Machine<'_, '_, '_> {
                 price.sum += values.all.ands() + values.later;
                 price.chain += values.chain(old, ranks);
             }
+            // Each arm changes it once, and in any case.
             if values.sure == arms && groups.len() == arms {
                 price.complete.push(range);
             }
