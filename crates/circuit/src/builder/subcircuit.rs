@@ -70,6 +70,11 @@ impl Subcircuit {
         u64::from(self.0.component.inputs) + u64::from(self.output_bits())
     }
 
+    /// Returns the bits of its outputs.
+    pub fn output_count(&self) -> u64 {
+        self.output_bits().into()
+    }
+
     /// Returns an address that no other component has while this one lives.
     pub(super) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()

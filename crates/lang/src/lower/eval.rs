@@ -6,8 +6,8 @@ use symbolon_circuit::Table;
 use symbolon_circuit::builder::{Bit, Word};
 
 use super::known::reads;
+use super::outer::is_outside;
 use super::places::constant;
-use super::repeat::is_outside;
 use super::scatter::chain;
 use super::state::Frame;
 use super::{Done, Failed, Machine, assert_number};

@@ -14,17 +14,15 @@ use std::rc::Rc;
 use num_bigint::BigInt;
 use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Subcircuit, Word};
 
-use super::known::reads;
 use super::outer::{Counter, Outer, Passed};
 use super::places::{self, constant};
 use super::scatter::{self, Given, mentions};
 use super::state::{Frame, Update};
 use super::{Done, Failed, Machine, Never, calls};
-use crate::ast::BinaryOp;
 use crate::cost::Totals;
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, Pattern, PatternKind};
-use crate::ty::{Shape, TyId};
+use crate::ty::TyId;
 use crate::value::Value;
 
 /// A body is written at most this often, to find the bits that stay constants, the elements of
@@ -40,6 +38,9 @@ const FEWEST: u32 = 8;
 /// Each time counts as this many steps, apart from those of the body: a component takes time and
 /// memory however small it is.
 const TRIAL: u64 = 1024;
+
+/// So many bits that are passed to rounds and back count as a step.
+const PASSED: u64 = 16;
 
 /// What a loop goes over.
 pub(super) enum Rounds {
@@ -145,156 +146,6 @@ struct Trial {
 }
 
 impl Machine<'_, '_, '_> {
-    /// Returns the value of a variable.
-    pub(super) fn local(&mut self, frame: &mut Frame, local: Local) -> Done<Rc<Word>> {
-        if self.depth_of(frame, local).is_some() {
-            return Err(Failed);
-        }
-        if let Some(outer) = &mut frame.outer
-            && std::mem::take(&mut outer.pending[local as usize])
-        {
-            let word = outer.words[local as usize].clone();
-            let word: Word = word.iter().map(|&bit| outer.bit(self.gates, bit)).collect();
-            frame.declare(local, word);
-        }
-        self.settle(frame, local)?;
-        Ok(frame.word(local).clone())
-    }
-
-    /// Returns some bits of a variable; only these are taken from outside.
-    pub(super) fn local_slice(
-        &mut self,
-        frame: &mut Frame,
-        local: Local,
-        start: usize,
-        width: usize,
-    ) -> Done<Word> {
-        let place = local as usize;
-        match &mut frame.outer {
-            Some(outer) if outer.pending[place] => {
-                let word = outer.words[place].slice(start..start + width);
-                Ok(word.iter().map(|&bit| outer.bit(self.gates, bit)).collect())
-            }
-            _ => Ok(self.local(frame, local)?.slice(start..start + width)),
-        }
-    }
-
-    /// Returns an element of an array from outside, at a place that moves with the counter, as an
-    /// input of its own for each round.
-    pub(super) fn strided(
-        &mut self,
-        frame: &mut Frame,
-        array: &Expr,
-        index: &Expr,
-        len: u64,
-        width: usize,
-    ) -> Done<Option<Word>> {
-        let Some(counter) = frame.outer.as_ref().and_then(|outer| outer.counter) else {
-            return Ok(None);
-        };
-        let outside = match array.kind {
-            Kind::Local(local) => is_outside(frame, local),
-            Kind::Const(_) => true,
-            _ => false,
-        };
-        if !outside {
-            return Ok(None);
-        }
-        let Some(offset) = self.offset(frame, index, counter)? else {
-            if !reads(index, counter.local) {
-                return Ok(None);
-            }
-            let places = self.places(frame, index, len)?;
-            return places.map(|places| self.gathered(frame, array, (places, width))).transpose();
-        };
-        let (first, count) = (counter.low + offset, counter.count as usize);
-        // An index beyond the array is an error where the rounds are written out.
-        if first < 0 || first + count as i128 > i128::from(len) {
-            return Err(Failed);
-        }
-        let range = first as usize * width..(first as usize + count) * width;
-        let (key, word) = self.outside(frame, array)?;
-        let Some(outer) = &mut frame.outer else { return Ok(None) };
-        if let Some(known) = outer.elements.get(&(key, first as u64)) {
-            return Ok(Some(known.clone()));
-        }
-        let element = outer.strided(self.gates, word.slice(range), width);
-        outer.elements.insert((key, first as u64), element.clone());
-        Ok(Some(element))
-    }
-
-    /// Returns an array from outside, and a key that no other has.
-    fn outside(&mut self, frame: &Frame, array: &Expr) -> Done<(usize, Rc<Word>)> {
-        match (&array.kind, &frame.outer) {
-            (Kind::Local(local), Some(outer)) => {
-                Ok((*local as usize, outer.words[*local as usize].clone()))
-            }
-            (Kind::Const(value), _) => {
-                let ty = frame.instance.types[array.ty as usize];
-                let word = self.constant_word(ty, value);
-                Ok((std::ptr::from_ref(array).addr(), Rc::new(word)))
-            }
-            _ => Err(Failed),
-        }
-    }
-
-    /// Returns an element of an array from outside that is at these places in the rounds.
-    pub(super) fn gathered(
-        &mut self,
-        frame: &mut Frame,
-        array: &Expr,
-        (places, width): (Rc<[u32]>, usize),
-    ) -> Done<Word> {
-        let (array, word) = self.outside(frame, array)?;
-        // Elements of different depths differ in their widths.
-        let key = (array, width);
-        let outer = frame.outer.as_mut().ok_or(Failed)?;
-        if let Some(known) = outer.others.get(&(key, places.clone())) {
-            return Ok(known.clone());
-        }
-        let bits = places.iter().flat_map(|&place| &word[place as usize * width..][..width]);
-        let element = outer.strided(self.gates, bits.copied().collect(), width);
-        self.lower.steps += (places.len() * width) as u64 / 64;
-        outer.others.insert((key, places), element.clone());
-        Ok(element)
-    }
-
-    /// Returns the constant in an index that is the counter plus a constant.
-    fn offset(&mut self, frame: &mut Frame, expr: &Expr, counter: Counter) -> Done<Option<i128>> {
-        let offset = match &expr.kind {
-            Kind::Local(local) if *local == counter.local => Some(0),
-            Kind::Cast(value) => self.offset(frame, value, counter)?,
-            Kind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) if b.constant => {
-                match self.offset(frame, a, counter)? {
-                    None => None,
-                    Some(offset) => {
-                        let by = self.eval(frame, b)?;
-                        let by = constant(&by).and_then(|by| i128::try_from(by).ok());
-                        by.and_then(|by| match op {
-                            BinaryOp::Add => offset.checked_add(by),
-                            _ => offset.checked_sub(by),
-                        })
-                    }
-                }
-            }
-            _ => None,
-        };
-        // Nothing may have wrapped on the way.
-        let ty = frame.instance.types[expr.ty as usize];
-        let (least, most) = match *self.lower.tir.shapes.shape(ty) {
-            Shape::Int(false, width @ 1..=64) => (0, (1i128 << width) - 1),
-            Shape::Int(true, width @ 1..=64) => {
-                (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1)
-            }
-            _ => return Ok(None),
-        };
-        let fits = |offset: &i128| {
-            let first = counter.low + offset;
-            least <= first && first + i128::from(counter.count) - 1 <= most
-        };
-        Ok(offset.filter(fits))
-    }
-
     /// Returns whether an expression calls what may be a component.
     pub(super) fn may_call(&mut self, frame: &Frame, expr: &Expr) -> bool {
         let key = (std::ptr::from_ref(expr).addr(), self.whole);
@@ -515,14 +366,13 @@ impl Machine<'_, '_, '_> {
         let Some(scattered) = machine.scattered(&mut inner) else { return Ok(Outcome::Clash) };
         let (guards, never) = (machine.failing_calls, machine.never);
         let (failed, code, costs) = machine.into_parts();
-        if alive.is_some() {
-            outputs.push(failed);
-            outputs.extend_from_slice(&code);
-        }
-        outputs.extend_from_slice(&scattered.carried);
-        outputs.extend_from_slice(&scattered.outputs);
-        if body.gives {
-            outputs.extend_from_slice(&value);
+        let (failed, code) = match alive {
+            Some(_) => (&[failed][..], &code[..]),
+            None => (&[][..], &[][..]),
+        };
+        let value = if body.gives { &value[..] } else { &[] };
+        for part in [failed, code, &scattered.carried, &scattered.outputs, value] {
+            outputs.extend_from_slice(part);
         }
         builder.output(&outputs);
         let costs = match self.lower.costs {
@@ -597,6 +447,7 @@ impl Machine<'_, '_, '_> {
                 Passed::Carried(word) => Argument::Carried(word),
             });
         }
+        self.passes(&args, &trial.body, count);
         let (results, others) = self.gates.repeat(&trial.body, count, &args);
         let mut results = results.iter().copied();
         for ((local, word), fates) in guess.carried.iter().zip(&trial.fates) {
@@ -628,6 +479,16 @@ impl Machine<'_, '_, '_> {
         self.since = Totals::so_far(self.gates);
         self.account(before);
         Ok(())
+    }
+
+    /// Counts the bits that go into the rounds of a repeat, and come out of them.
+    pub(super) fn passes(&mut self, args: &[Argument<'_>], body: &Subcircuit, count: u32) {
+        let bits = args.iter().map(|arg| match arg {
+            Argument::Fixed(bits) | Argument::Carried(bits) | Argument::Strided(bits) => bits.len(),
+            Argument::Counter { .. } => 0,
+        });
+        let given = body.output_count().saturating_mul(count.into());
+        self.lower.steps += (bits.sum::<usize>() as u64).saturating_add(given) / PASSED;
     }
 
     fn counter_argument(&self, ty: TyId, first: BigInt) -> Argument<'static> {
@@ -693,11 +554,6 @@ fn counter(rounds: &Rounds, place: u64, count: u32, body: Body<'_>) -> Option<Co
 /// Returns what a bit is assumed to be at first.
 fn fate(bit: Bit) -> Fate {
     if bit.as_constant().is_some() { Fate::Known } else { Fate::Changed }
-}
-
-/// Returns whether a variable is outside of a repeated loop, and not taken from there yet.
-pub(super) fn is_outside(frame: &Frame, local: Local) -> bool {
-    frame.outer.as_ref().is_some_and(|outer| outer.pending[local as usize])
 }
 
 /// Returns the frame of a body: what it declares and what is carried is its own, all else is

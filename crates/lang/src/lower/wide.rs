@@ -127,13 +127,13 @@ impl Machine<'_, '_, '_> {
         at: Span,
     ) -> Word {
         let before = self.account(at);
+        self.passes(args, selector, count as u32);
         let (_, selected) = self.gates.repeat(selector, count as u32, args);
         let port_bits = selector.port_bits().saturating_mul(count as u64);
         self.book(at, Totals { calls: count as u64, port_bits, ..Totals::default() });
         // The component books its own gates.
         self.since = Totals::so_far(self.gates);
         self.account(before);
-        self.lower.steps += selected.width() as u64 / 16;
         selected
     }
 }
