@@ -203,3 +203,37 @@ fn wrong<T>(a: T) -> u8 {{ lost }} {MAIN}"
     assert!(compile_text(&program(slow), &Options::default()).is_ok());
     assert!(errors_of(&program("")).contains("lost"));
 }
+
+/// XORs are free in the circuit, but each that is asked for is a step.
+#[test]
+fn calls_that_double_their_gates_are_refused() {
+    let program = |last: u32| {
+        let functions: String = (1..=last)
+            .map(|i| format!("#[inline] fn f{i}(a: u8) -> u8 {{ f{0}(f{0}(a)) }}\n", i - 1))
+            .collect();
+        format!(
+            "#[inline] fn f0(a: u8) -> u8 {{ a ^ (a << 1) ^ 5 }}\n{functions}
+fn main(a: u8 from 0) -> (r: u8 to all) {{ f{last}(a) }}"
+        )
+    };
+    let found = errors_of(&program(30));
+    assert!(found.contains("2^25 steps") && found.contains("#[component]"), "{found}");
+    assert!(compile_text(&program(8), &Options::default()).is_ok());
+}
+
+/// Each round takes the steps of its decoder, so the second or third shows that all are too many.
+#[test]
+fn secret_writes_in_a_loop_with_a_break_are_refused_after_a_few_rounds() {
+    let program = |rounds: u32| {
+        format!(
+            "fn main(a: [u8; 65536] from 0, i: [u32; {rounds}] from 1) -> (o: [u8; 65536] to all) {{
+    let mut b = a;
+    for x in i {{ if x == 77 {{ break; }} b[x] = 1; }}
+    b
+}}"
+        )
+    };
+    let found = errors_of(&program(4096));
+    assert!(found.contains("error[E07]") && found.contains(":3:14"), "{found}");
+    assert!(compile_text(&program(2), &Options::default()).is_ok());
+}

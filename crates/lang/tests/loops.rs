@@ -339,3 +339,84 @@ fn large_arrays_at_secret_places_are_repeats() {
         assert!(found == array, "{i}");
     }
 }
+
+/// Returns the steps of all components together.
+fn steps(circuit: &Circuit) -> usize {
+    circuit.components().iter().map(|component| component.steps.len()).sum()
+}
+
+/// Sorts, merges, compaction, sums and counts take memory by their text and data, not by their
+/// gates. Each took more steps than these limits tenfold, or was refused.
+#[test]
+fn what_the_size_of_data_repeats_is_not_written_out() {
+    let main = "fn main";
+    for (text, most, ands) in [
+        // 139 263 comparators of 64 + 64 ANDs.
+        ("(a: [u64; 4096] from 0) -> (o: [u64; 4096] to all) { std::sort::sort(a) }", 1_500_000, Some(17_825_664)),
+        (
+            "(a: [u32; 4000] from 0, b: [u32; 4000] from 1) -> (c: [Option<u32>; 4000] to 0) {
+                std::psi::intersect(a, b)
+            }",
+            3_000_000,
+            None,
+        ),
+        (
+            "(v: [u32; 1000000] from 0, q: u32 from 1) -> (c: u32 to all) {
+                let mut c = 0u32; for x in v { if x == q { c += 1; } } c
+            }",
+            10_000,
+            None,
+        ),
+        (
+            "(v: [u16; 1000000] from 0, w: u16 from 1) -> (m: u40 to all) {
+                let mut m = 0u40; for x in v { if x > w { m += x as u40; } } m
+            }",
+            10_000,
+            None,
+        ),
+        // Each element is the one before and another.
+        (
+            "(a: [u64; 50000] from 0) -> (o: [u64; 50000] to all) {
+                let mut out = a; for i in 1..50000 { out[i] += out[i - 1]; } out
+            }",
+            300_000,
+            Some(49_999 * 63),
+        ),
+        (
+            "(a: [[u32; 32]; 32] from 0, b: [[u32; 32]; 32] from 1) -> (c: [[u32; 32]; 32] to all) {
+                let mut c = [[0u32; 32]; 32];
+                for i in 0..32 { for j in 0..32 { for k in 0..32 { c[i][j] += a[i][k] * b[k][j]; } } }
+                c
+            }",
+            6_000_000,
+            None,
+        ),
+    ] {
+        let circuit = compiled(&format!("{main}{text}"));
+        assert!(steps(&circuit) < most, "{}: {text}", steps(&circuit));
+        assert!(ands.is_none_or(|ands| and_count(&circuit) == ands), "{}", and_count(&circuit));
+    }
+}
+
+/// Also of a large result nothing is left if an assert fails.
+#[test]
+fn a_large_result_is_zero_if_an_assert_fails() {
+    let circuit = compiled(
+        "fn main(a: [u8; 9001] from 0, b: u8 from 1) -> (r: [u8; 9001] to all) {
+             assert(b != 3, \"three\");
+             a
+         }",
+    );
+    assert!(repeats(&circuit) > 0);
+    for b in [3u8, 4] {
+        let mut inputs = bits(5, 8 * 9001);
+        inputs.extend((0..8).map(|bit| b >> bit & 1 == 1));
+        let outputs = eval_bits(&circuit, &inputs);
+        let (result, failure) = outputs.split_at(8 * 9001);
+        assert_eq!(failure.contains(&true), b == 3);
+        match b {
+            3 => assert!(!result.contains(&true)),
+            _ => assert!(*result == inputs[..8 * 9001]),
+        }
+    }
+}

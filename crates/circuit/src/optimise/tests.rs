@@ -175,3 +175,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn nothing_is_rewritten_without_effort() {
+    let carry = || {
+        let mut c = ComponentBuilder::new("carry");
+        let word = c.input(3);
+        let next = textbook_carry(&mut c, word[0], word[1], word[2]);
+        c.output(&[next]);
+        c
+    };
+    let (mut none, mut some) = (0, 1_000);
+    assert_eq!(carry().finish_within(&mut none).unwrap().and_count(), 3);
+    assert_eq!(carry().finish_within(&mut some).unwrap().and_count(), 1);
+    assert!(some < 1_000);
+}
