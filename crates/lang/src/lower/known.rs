@@ -121,7 +121,7 @@ impl Machine<'_, '_, '_> {
         for round in 0..rounds {
             let place = match &number {
                 Some(number) => {
-                    self.lower.steps += u64::from(round % 16 == 0);
+                    self.lower.steps += u64::from(round.is_multiple_of(16));
                     number.value(counter.at(round)).map(u128::from)
                 }
                 None => None,
@@ -154,7 +154,7 @@ impl Machine<'_, '_, '_> {
         number: Option<&Number>,
     ) -> Done<Word> {
         if let Some(value) = number.and_then(|number| number.value(counter.at(round))) {
-            self.lower.steps += u64::from(round % 16 == 0);
+            self.lower.steps += u64::from(round.is_multiple_of(16));
             let ty = frame.instance.types[expr.ty as usize];
             return Ok(Word::constant(self.width(ty), value.into()));
         }

@@ -14,6 +14,9 @@ use crate::ast::BinaryOp;
 use crate::tir::{Expr, Kind, Local};
 use crate::ty::Shape;
 
+/// An array and the width of its elements, and their places in all rounds.
+type Gathered = ((usize, usize), Rc<[u32]>);
+
 /// What the body of a repeated loop takes from around it.
 pub(super) struct Outer {
     /// The surrounding variables.
@@ -25,7 +28,7 @@ pub(super) struct Outer {
     /// The inputs for elements of arrays, by the array and the first round's index.
     pub(super) elements: HashMap<(usize, u64), Word>,
     /// Those of arrays at other places, by the array, their width and their places in all rounds.
-    pub(super) others: HashMap<((usize, usize), Rc<[u32]>), Word>,
+    pub(super) others: HashMap<Gathered, Word>,
     /// What these inputs are, in their order.
     pub(super) passed: Vec<Passed>,
     pub(super) counter: Option<Counter>,

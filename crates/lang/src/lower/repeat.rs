@@ -40,7 +40,7 @@ const FEWEST: u32 = 8;
 const TRIAL: u64 = 1024;
 
 /// So many bits that are passed to rounds and back count as a step.
-const PASSED: u64 = 16;
+const PASSED: u64 = 64;
 
 /// What a loop goes over.
 pub(super) enum Rounds {
@@ -347,12 +347,9 @@ impl Machine<'_, '_, '_> {
             machine.given = around;
         }
         machine.bind(&mut inner, body.pattern, &word)?;
-        let value = match machine.eval(&mut inner, body.expr) {
-            Ok(value) => value,
-            Err(Failed) => {
-                let differs = inner.outer.and_then(|outer| outer.differs).ok_or(Failed)?;
-                return Ok(Outcome::Differs(differs));
-            }
+        let Ok(value) = machine.eval(&mut inner, body.expr) else {
+            let differs = inner.outer.and_then(|outer| outer.differs);
+            return differs.map(Outcome::Differs).ok_or(Failed);
         };
         if [inner.left.returned, inner.left.broken] != [Bit::ZERO; 2] {
             return Ok(Outcome::Refused);

@@ -20,7 +20,7 @@ const DIFFERING: u32 = 4;
 const LARGE: u32 = 4;
 
 /// Tries to write a loop as a repeat: as soon as a round shows that all rounds together are too
-/// large, or the rounds so far are, and again when there are twice as many rounds. By then, the
+/// large, or the rounds so far are, and again when there are eight times as many rounds. By then, the
 /// first rounds no longer save gates.
 pub(super) struct Tries {
     start: u32,
@@ -83,7 +83,7 @@ impl Tries {
         self.from = match done.alike {
             // Other constants come soon.
             1.. if self.failed <= DIFFERING => place + done.alike.min(ALIKE) + 1,
-            _ => place.saturating_mul(2),
+            _ => place.saturating_mul(8),
         };
     }
 
