@@ -1,5 +1,5 @@
-//! The language server: any bytes from an editor leave it alive, and the end of a session after them
-//! is answered.
+//! The language server: any bytes from an editor leave it alive, and the end of a session after
+//! them is answered.
 
 use std::io::{Cursor, Write};
 use std::sync::{Arc, Mutex};

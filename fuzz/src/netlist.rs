@@ -1,5 +1,5 @@
-//! Netlists of other programs, BLIF, Yosys' JSON, AIGER and `.bench`: read or refused, and what is read can be
-//! written as a file of our own, planned and evaluated.
+//! Netlists of other programs, BLIF, Yosys' JSON, AIGER and `.bench`: read or refused, and what is
+//! read can be written as a file of our own, planned and evaluated.
 
 use symbolon_circuit::{Plan, eval_words, native, read_circuit};
 

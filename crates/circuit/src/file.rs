@@ -39,13 +39,13 @@ pub struct CircuitFile {
 ///
 /// A file that begins with `{` is Yosys' JSON, one that begins with `aag` or `aig` is AIGER. One
 /// whose first word, comments aside, begins with `.` is BLIF, and one whose first line is an
-/// `INPUT`, an `OUTPUT` or an equation is a `.bench`. Their ports have the names and widths of the file. A port is an unsigned
-/// integer, or a signed one if the netlist says so. Bits `a[0]`, `a[1]`, … are one port `a`, the
-/// lowest index being the lowest bit; a BLIF file that Yosys wrote has the lowest bit first, also
-/// where the indices fall. Equal gates are merged, and those that no output depends on are left
-/// out. An output without a value is refused. A BLIF cover of more than two inputs becomes a
-/// look-up, one of more than eight becomes gates. As with Bristol files, input 0 belongs to party
-/// 0, all others to party 1, and every party learns the outputs.
+/// `INPUT`, an `OUTPUT` or an equation is a `.bench`. Their ports have the names and widths of the
+/// file. A port is an unsigned integer, or a signed one if the netlist says so. Bits `a[0]`,
+/// `a[1]`, … are one port `a`, the lowest index being the lowest bit; a BLIF file that Yosys wrote
+/// has the lowest bit first, also where the indices fall. Equal gates are merged, and those that no
+/// output depends on are left out. An output without a value is refused. A BLIF cover of more than
+/// two inputs becomes a look-up, one of more than eight becomes gates. As with Bristol files, input
+/// 0 belongs to party 0, all others to party 1, and every party learns the outputs.
 ///
 /// # Errors
 /// [`CircuitError`] of the format's reader; for BLIF and JSON, [`CircuitError::Parse`] with the

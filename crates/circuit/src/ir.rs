@@ -85,8 +85,8 @@ pub enum Step {
 /// One use of an earlier component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
-    /// Index of the called component in [`Circuit::components`](crate::Circuit::components); smaller
-    /// than the caller's.
+    /// Index of the called component in [`Circuit::components`](crate::Circuit::components);
+    /// smaller than the caller's.
     pub component: u32,
     /// Index in [`Component::call_args`] of the first of `arg_count` ranges, whose wires, joined in
     /// order, are the callee's inputs.

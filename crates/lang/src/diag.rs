@@ -61,7 +61,8 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates a message about a place. Characters of the source that cannot be seen become escapes.
+    /// Creates a message about a place. Characters of the source that cannot be seen become
+    /// escapes.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         let message: String = message.into();
         let message = match visible(&message) {

@@ -299,7 +299,8 @@ fn functions(module: &str) -> Vec<(String, String)> {
     functions
 }
 
-/// Returns what the methods after `impl` belong to: a type, or the bound of all types that have them.
+/// Returns what the methods after `impl` belong to: a type, or the bound of all types that have
+/// them.
 fn owner_of(header: &str) -> &str {
     let (generics, owner) = header.split_once("> ").unwrap_or_default();
     let owner = owner.trim_end_matches(" {");

@@ -188,8 +188,8 @@ impl<'a> Receiver<'a> {
     /// Receives A and computes the key of each chosen slot.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when the sender's point is malformed or the identity; `Transport` when it is
-    /// gone.
+    /// `PeerMisbehaved` when the sender's point is malformed or the identity; `Transport` when it
+    /// is gone.
     pub fn finish(self, channel: &mut Channel) -> Result<Zeroizing<Vec<Block>>> {
         let Receiver { instance, choices, scalars, replies } = self;
         let public: [u8; POINT] = channel.recv_array(BASE_OT_A)?;

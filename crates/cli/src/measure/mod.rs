@@ -19,8 +19,8 @@ use args::BenchArgs;
 use remote::Remote;
 use result::Measured;
 
-/// Measures triples and circuits as `symbolon bench` does, with the other machine if there is one, and
-/// prints only what it leaves out.
+/// Measures triples and circuits as `symbolon bench` does, with the other machine if there is one,
+/// and prints only what it leaves out.
 ///
 /// # Errors
 /// Those of `symbolon bench`.

@@ -1,10 +1,9 @@
 //! The hidden `party` command: one party of `local`, controlled by its parent.
 //!
 //! The parent writes a [`PartyJob`] to standard input, one line of JSON, and the circuit, an `.sbc`
-//! file; the party answers with [`ChildMessage::Ready`], gets every party's [`Peer`], and ends with [`ChildMessage::Done`] or
-//! [`ChildMessage::Failed`].
-//! Secrets travel only here, never on a command line. Standard input stays open as long as the
-//! parent lives; when it closes, the party ends.
+//! file; the party answers with [`ChildMessage::Ready`], gets every party's [`Peer`], and ends with
+//! [`ChildMessage::Done`] or [`ChildMessage::Failed`]. Secrets travel only here, never on a command
+//! line. Standard input stays open as long as the parent lives; when it closes, the party ends.
 
 use std::io::{BufRead, Read, Write};
 

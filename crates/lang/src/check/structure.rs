@@ -32,7 +32,8 @@ impl Named {
 }
 
 impl FnCx<'_, '_> {
-    /// Returns the structure or the variant with named parts that a path names, or reports an error.
+    /// Returns the structure or the variant with named parts that a path names, or reports an
+    /// error.
     pub(super) fn named_parts(&mut self, path: &ast::Path, code: Code) -> Option<Named> {
         let found = self.definition(path);
         let (Some(Def::Adt(adt)) | Some(Def::Variant(adt, _))) = found else {
@@ -115,7 +116,8 @@ impl FnCx<'_, '_> {
         self.node(Kind::Block(lets, Some(Box::new(literal))), &ty, constant, span)
     }
 
-    /// Checks the fields that a literal gives, and returns them by place, and the places as written.
+    /// Checks the fields that a literal gives, and returns them by place, and the places as
+    /// written.
     fn given_fields(
         &mut self,
         named: &Named,

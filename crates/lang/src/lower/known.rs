@@ -1,5 +1,5 @@
-//! What depends on nothing but the counter of a repeated loop: in each round it is a constant, which
-//! is computed here for all rounds.
+//! What depends on nothing but the counter of a repeated loop: in each round it is a constant,
+//! which is computed here for all rounds.
 
 use std::rc::Rc;
 

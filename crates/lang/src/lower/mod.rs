@@ -58,8 +58,8 @@ const MAX_MEMORY: u64 = 1 << 30;
 /// A gate takes this many bytes.
 const GATE: u64 = 24;
 
-/// Lowering takes at most this many steps: some seconds. A gate that is asked for is one, whether or
-/// not it exists already.
+/// Lowering takes at most this many steps: some seconds. A gate that is asked for is one, whether
+/// or not it exists already.
 const MAX_STEPS: u64 = 1 << 25;
 
 /// An expression counts as so many steps.

@@ -108,8 +108,8 @@ pub(super) struct Repeated {
 }
 
 impl Guess {
-    /// Notes which bits are no constants, or else which variables are none `as a whole`: the carries
-    /// of a sum would show one bit after the other.
+    /// Notes which bits are no constants, or else which variables are none `as a whole`: the
+    /// carries of a sum would show one bit after the other.
     fn learn(&mut self, fates: Vec<Vec<Fate>>, as_a_whole: bool) {
         let known = |fates: &[Fate]| fates.iter().filter(|fate| **fate == Fate::Known).count();
         for (before, after) in self.fates.iter_mut().zip(fates) {
@@ -279,8 +279,8 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// Returns the variables that a body changes. In the body of a repeated loop, also takes what it
-    /// reads from outside.
+    /// Returns the variables that a body changes. In the body of a repeated loop, also takes what
+    /// it reads from outside.
     fn changed(&mut self, frame: &mut Frame, body: Body<'_>) -> Done<Vec<Local>> {
         let mut own = Vec::new();
         places::collect(body.pattern, &mut own);

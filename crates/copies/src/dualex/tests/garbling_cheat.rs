@@ -1,5 +1,5 @@
-//! A cheater that garbles some of its circuits otherwise. It takes the steps of an honest party, and
-//! puts its own circuits in place of the honest ones.
+//! A cheater that garbles some of its circuits otherwise. It takes the steps of an honest party,
+//! and puts its own circuits in place of the honest ones.
 
 use std::collections::VecDeque;
 

@@ -191,8 +191,8 @@ fn wrong_circuits_next_to_a_good_one() {
 }
 
 /// The same with output labels of the good circuit from another seed.
-/// Cheat: `dualex`, one | Output Decommit | the good circuit of a bucket translated, and opened, from
-/// another seed | no difference | 1
+/// Cheat: `dualex`, one | Output Decommit | the good circuit of a bucket translated, and opened,
+/// from another seed | no difference | 1
 #[test]
 fn a_good_circuit_with_other_output_labels() {
     for psi in PsiForm::ALL {
@@ -204,8 +204,8 @@ fn a_good_circuit_with_other_output_labels() {
 
 /// The cheater's own input is another one in some circuits of the bucket, or its set does not come
 /// from the circuits.
-/// Cheat: `dualex`, one | Input Commit, PSI Commit | another own input in all circuits of a bucket but
-/// one; a set that is not from the circuits | no difference | 0; 1
+/// Cheat: `dualex`, one | Input Commit, PSI Commit | another own input in all circuits of a bucket
+/// but one; a set that is not from the circuits | no difference | 0; 1
 #[test]
 fn other_inputs_and_sets() {
     let other = |number: u64| !number.is_multiple_of(BUCKET);
@@ -229,8 +229,8 @@ fn other_inputs_and_sets() {
 
 /// OTs of the intersection under Δ = 0, and sums that fit only one of three places of the honest
 /// party's set. Without an output it accuses the cheater, whatever its input.
-/// Cheat: `dualex`, one | PSI | OTs under Δ = 0, sums that fit one place, 2 wrong circuits of 3 | no
-/// difference | 2/3
+/// Cheat: `dualex`, one | PSI | OTs under Δ = 0, sums that fit one place, 2 wrong circuits of 3 |
+/// no difference | 2/3
 #[test]
 fn ots_without_an_offset() {
     let adversary = FnAdversary::new().on_state(|at, data| {
@@ -263,8 +263,8 @@ fn if_a_one() -> FnAdversary {
     })
 }
 
-/// Cheat: `dualex`, one | Receiver's and Sender's Inputs, PSI Commit, Output Decommit, PSI Decommit |
-/// labels, commitments, seeds and openings; a wrong label only if a masked input is 1 | no
+/// Cheat: `dualex`, one | Receiver's and Sender's Inputs, PSI Commit, Output Decommit, PSI Decommit
+/// | labels, commitments, seeds and openings; a wrong label only if a masked input is 1 | no
 /// difference | 1; 1/2
 #[test]
 fn lies_online() {

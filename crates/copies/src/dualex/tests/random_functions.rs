@@ -181,8 +181,8 @@ fn predicted(sizes: Sizes, bad: u64) -> [f64; 3] {
 /// accusation there are none else.
 /// Cheat: one | Cut-and-Choose | random functions for the right one in some circuits of each
 /// preparation, until one is opened or a bucket has no good one | `opened circuit`;
-/// `reconciliation` or the right output in a bucket without good circuits | C(U, t)/C(L, t), P and W
-/// of `crates/cutchoose/src/games.rs`
+/// `reconciliation` or the right output in a bucket without good circuits | C(U, t)/C(L, t), P and
+/// W of `crates/cutchoose/src/games.rs`
 #[test]
 fn random_functions_in_bad_circuits_give_right_outputs_or_an_accusation() {
     let mut prg = prg(11);

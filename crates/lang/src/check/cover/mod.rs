@@ -3,8 +3,8 @@
 //! All cases of a `match` are compared at once (Maranget's matrices: Warnings for pattern matching,
 //! JFP 2007, section 3, read as a decision tree). The first part of the value that some case asks
 //! about cuts the values into pieces, which are variants, or ranges of integers. Each piece goes on
-//! with the cases that fit it, up to the first that takes all its values. A case that comes first in
-//! a piece is reached; a piece without cases is left out.
+//! with the cases that fit it, up to the first that takes all its values. A case that comes first
+//! in a piece is reached; a piece without cases is left out.
 
 mod missing;
 mod search;

@@ -1,6 +1,6 @@
-//! The cheating peer in authenticated bits among n parties over SoftSpoken OT (Yang–Wang–Zhang 2020,
-//! Fig. 4): a party that equivocates consistently, so that each verifier's own check passes, and
-//! one that guesses a block of one verifier's Δ.
+//! The cheating peer in authenticated bits among n parties over SoftSpoken OT (Yang–Wang–Zhang
+//! 2020, Fig. 4): a party that equivocates consistently, so that each verifier's own check passes,
+//! and one that guesses a block of one verifier's Δ.
 
 use std::sync::Mutex;
 
