@@ -5,10 +5,11 @@ use std::rc::Rc;
 use num_bigint::Sign;
 use symbolon_circuit::builder::{Bit, Word};
 
+use super::body::Body;
 use super::least::{least_of, stays};
 use super::pace::{Beyond, Pace};
 use super::places::collect;
-use super::repeat::{Body, Most, Rounds};
+use super::repeat::{Most, Rounds};
 use super::state::Frame;
 use super::tries::Tries;
 use super::{Done, Failed, Machine};

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::outer::Counter;
+use super::body::Counter;
 use super::places::{constant, walk};
 use super::state::Frame;
 use super::{Done, Failed, Machine};

@@ -4,6 +4,7 @@
 //! written, and what they changed is selected. Leaving a function or a loop sets a flag, and what
 //! follows becomes an arm of a choice on that flag.
 
+mod body;
 mod calls;
 mod choice;
 mod control;

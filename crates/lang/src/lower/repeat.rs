@@ -14,14 +14,14 @@ use std::rc::Rc;
 use num_bigint::BigInt;
 use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Subcircuit, Word};
 
-use super::outer::{Counter, Outer, Passed};
+use super::body::{Body, Counter, Outer, Passed};
 use super::places::{self, constant};
 use super::scatter::{self, Given, mentions};
 use super::state::{Frame, Update};
 use super::{Done, Failed, Machine, Never, calls};
 use crate::cost::Totals;
 use crate::source::Span;
-use crate::tir::{Expr, Kind, Local, Pattern, PatternKind};
+use crate::tir::{Expr, Kind, Local, PatternKind};
 use crate::ty::TyId;
 use crate::value::Value;
 
@@ -48,15 +48,6 @@ pub(super) enum Rounds {
     Range(BigInt),
     /// The elements of an array, of this many bits each.
     Array(Word, usize),
-}
-
-/// What a loop does in every round.
-#[derive(Clone, Copy)]
-pub(super) struct Body<'e> {
-    pub(super) pattern: &'e Pattern,
-    pub(super) expr: &'e Expr,
-    /// Whether its values become an array.
-    pub(super) gives: bool,
 }
 
 /// The gates that a body may take.

@@ -10,30 +10,13 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::outer::Passed;
+use super::body::{Body, Element, Passed};
 use super::places::walk;
-use super::repeat::Body;
 use super::state::{Frame, Update};
 use super::{Done, Failed, Machine, local_type};
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, Step, Stmt};
 use crate::ty::{Shape, TyId};
-
-/// An element of an array in the body of a repeated loop.
-pub(super) struct Element {
-    array: Local,
-    /// The variable that it is in the body.
-    pub(super) variable: Local,
-    /// Its place in the array, in each round.
-    places: Rc<[u32]>,
-    width: usize,
-    /// Its bits as a round begins.
-    before: Word,
-    /// The bits that are inputs of the body. The others are the same constants in all rounds.
-    open: Vec<u32>,
-    /// Which of the things from outside these inputs are.
-    passed: usize,
-}
 
 /// An element that rounds give.
 pub(super) struct Given {

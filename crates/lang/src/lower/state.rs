@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::outer::Outer;
+use super::body::Outer;
 use super::select::select_among;
 use super::wide::is_wide;
 use super::{Done, Machine};
