@@ -469,14 +469,20 @@ impl Machine<'_, '_, '_> {
         Ok(())
     }
 
-    /// Counts the bits that go into the rounds of a repeat, and come out of them.
+    /// Counts the bits that go into the rounds of a repeat, and come out of them. What rounds carry
+    /// comes out of the last one alone.
     pub(super) fn passes(&mut self, args: &[Argument<'_>], body: &Subcircuit, count: u32) {
-        let bits = args.iter().map(|arg| match arg {
-            Argument::Fixed(bits) | Argument::Carried(bits) | Argument::Strided(bits) => bits.len(),
-            Argument::Counter { .. } => 0,
-        });
-        let given = body.output_count().saturating_mul(count.into());
-        self.lower.steps += (bits.sum::<usize>() as u64).saturating_add(given) / PASSED;
+        let (mut bits, mut carried) = (0, 0);
+        for arg in args {
+            match arg {
+                Argument::Fixed(word) | Argument::Strided(word) => bits += word.len() as u64,
+                Argument::Carried(word) => carried += word.len() as u64,
+                Argument::Counter { .. } => {}
+            }
+        }
+        let each = body.output_count().saturating_sub(carried);
+        let given = each.saturating_mul(count.into());
+        self.lower.steps += given.saturating_add(bits + 2 * carried) / PASSED;
     }
 
     fn counter_argument(&self, ty: TyId, first: BigInt) -> Argument<'static> {
