@@ -9,13 +9,20 @@ use crate::optimise::rewrite::Rewriter;
 /// Components with more steps stay as they are: rewriting takes some microseconds for each step.
 const MAX_STEPS: usize = 1 << 18;
 
+/// In components with more wires, gates are only rewritten if they are more than a 64th of all ANDs,
+/// those in calls and repeats included: each round copies all wires.
+const MAX_WIRES: u32 = 1 << 18;
+
 /// The most rounds of rewriting.
 const ROUNDS: usize = 8;
 
 /// Returns the same component with fewer AND gates, or unchanged. Each round takes as much `effort`
 /// as there are steps, and none is begun for which too little is left.
 pub(super) fn improve(mut swept: Swept, effort: &mut u64) -> Result<Swept, CircuitError> {
-    if swept.component.steps.len() > MAX_STEPS || own_ands(&swept.component) == 0 {
+    let own = own_ands(&swept.component);
+    let is_glue =
+        swept.component.wires > MAX_WIRES && own < all_ands(&swept.component, &swept.callees) / 64;
+    if swept.component.steps.len() > MAX_STEPS || own == 0 || is_glue {
         return Ok(swept);
     }
     let mut rewriter = Rewriter::default();
