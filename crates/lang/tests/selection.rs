@@ -275,8 +275,8 @@ fn main(a: i32 from 0, b: i32 from 1) -> (lo: i32 to all, hi: i32 to all) { (low
     assert_eq!(bits(&floats, &["1", "-2"]), ["-2.0", "1.0"]);
 }
 
-/// An element that an arm writes before and after a condition of its own is what the arm wrote last,
-/// and stays as it was if the arm is not taken.
+/// An element that an arm writes before and after a condition of its own is what the arm wrote
+/// last, and stays as it was if the arm is not taken.
 #[test]
 fn an_arm_may_write_an_element_twice_around_another_choice() {
     let text =

@@ -9,8 +9,8 @@ use crate::optimise::rewrite::Rewriter;
 /// Components with more steps stay as they are: rewriting takes some microseconds for each step.
 const MAX_STEPS: usize = 1 << 18;
 
-/// In components with more wires, gates are only rewritten if they are more than a 64th of all ANDs,
-/// those in calls and repeats included: each round copies all wires.
+/// A component with more wires is rewritten only if its own ANDs are at least a 64th of all, calls
+/// and repeats included: each round copies all wires.
 const MAX_WIRES: u32 = 1 << 18;
 
 /// The most rounds of rewriting.

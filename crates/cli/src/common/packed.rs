@@ -27,7 +27,7 @@ impl<'de> Deserialize<'de> for Packed {
         let (length, digits) = <(usize, String)>::deserialize(from)?;
         let bytes = hex::decode(&*Zeroizing::new(digits)).ok().map(Zeroizing::new);
         let bits = bytes.and_then(|bytes| BitVec::from_bytes(length, &bytes));
-        bits.map(Packed).ok_or_else(|| D::Error::custom("these are not so many bits"))
+        bits.map(Packed).ok_or_else(|| D::Error::custom("the digits do not fit the number of bits"))
     }
 }
 

@@ -267,7 +267,7 @@ mod tests {
 
     use KappaBPer::{Execution, Preparation};
 
-    /// Whether so many circuits are enough for a game.
+    /// Returns whether this number of circuits is enough for a game.
     fn holds(game: &Game, bucket: u64, circuits: u64) -> bool {
         let fewest = game.fewest_objects(bucket).unwrap();
         fewest.is_some_and(|fewest| fewest.objects <= circuits)

@@ -163,8 +163,8 @@ impl Sent {
     }
 }
 
-/// Garbles some copies badly, and sends bad tables whenever it garbles them again. The Δ of the
-/// copies are drawn after those of the authenticators, of which there are so many.
+/// Garbles some copies badly, and sends bad tables whenever it garbles them again. Its
+/// authenticators draw their Δ before the copies do; `authenticators` is their number.
 fn garbler(
     bad: HashMap<usize, Bad>,
     authenticators: usize,

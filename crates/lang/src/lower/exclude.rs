@@ -7,7 +7,7 @@ use crate::tir::{Arm, Pattern, PatternKind};
 use crate::ty::{Shape, Shapes, TyId};
 use crate::value::Value;
 
-/// So many bits of a value are looked at.
+/// How many bits of a value are looked at.
 const BITS: u32 = 128;
 
 /// The values of a pattern, in an order in which the first parts of a value count most: from, to,

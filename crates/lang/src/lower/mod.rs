@@ -63,7 +63,7 @@ const GATE: u64 = 24;
 /// or not it exists already.
 const MAX_STEPS: u64 = 1 << 25;
 
-/// An expression counts as so many steps.
+/// The number of steps that an expression counts as.
 const EXPRESSION: u64 = 2;
 
 /// Rewriting for fewer ANDs looks at this many gates of all components; what is built afterwards

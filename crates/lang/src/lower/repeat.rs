@@ -29,7 +29,8 @@ use crate::value::Value;
 /// arrays that it passes on, and the rounds that have the same constants.
 const TRIALS: u32 = 8;
 
-/// After so many times, a variable of which a bit is no constant is taken to have none.
+/// After this many trials, a variable with a bit that is not constant is taken to have no constant
+/// bits.
 const GRADUAL: u32 = 3;
 
 /// Fewer rounds than this are written out, unless their gates are in components.
@@ -39,7 +40,7 @@ const FEWEST: u32 = 8;
 /// memory however small it is.
 const TRIAL: u64 = 1024;
 
-/// So many bits that are passed to rounds and back count as a step.
+/// How many bits, passed to rounds or back, count as one step.
 const PASSED: u64 = 64;
 
 /// What a loop goes over.
@@ -83,7 +84,7 @@ enum Outcome {
     Refused,
     /// Some bits that were assumed constant are changed; the others may be constant.
     Again(Vec<Vec<Fate>>),
-    /// So many rounds have the same constants.
+    /// How many rounds have the same constants.
     Differs(u32),
     /// The elements of arrays do not go from round to round as they must.
     Clash,
@@ -92,9 +93,9 @@ enum Outcome {
 /// How the writing of rounds as a repeat ended.
 #[derive(Default)]
 pub(super) struct Repeated {
-    /// So many rounds are written.
+    /// How many rounds are written.
     pub(super) rounds: u64,
-    /// If there are none: so many have the same constants, if that is why.
+    /// If none is: how many have the same constants, if that is why.
     pub(super) alike: u64,
 }
 

@@ -15,7 +15,7 @@ struct Kinds {
 }
 
 impl Kinds {
-    /// So many are found without a table.
+    /// How many are found without a table.
     const FEW: usize = 8;
 
     fn add(&mut self, gates: &mut Gates, condition: Bit, value: Bit) {

@@ -10,21 +10,21 @@ const MANY: u64 = 1 << 20;
 /// In a component that has as many gates already, loops of fewer gates stay loops.
 const FEW: u64 = 1 << 13;
 
-/// Rounds that have the same constants are written out together, at most so many.
+/// At most this many rounds with the same constants are written out together.
 const ALIKE: u64 = 64;
 
-/// So often a loop is tried again soon because constants differ.
+/// How often a loop is tried again soon because constants differ.
 const DIFFERING: u32 = 4;
 
-/// So often a loop is tried that is too large otherwise.
-const LARGE: u32 = 4;
+/// How often a loop is tried that is too large otherwise.
+const LARGE: u32 = 3;
 
 /// Tries to write a loop as a repeat: as soon as a round shows that all rounds together are too
-/// large, or the rounds so far are, and again when there are eight times as many rounds. By then, the
-/// first rounds no longer save gates.
+/// large, or the rounds so far are, and again when there are eight times as many rounds. By then,
+/// the first rounds no longer save gates.
 pub(super) struct Tries {
     start: u32,
-    /// So many rounds are written before it is tried.
+    /// How many rounds are written before it is tried.
     from: u64,
     /// How often it was tried in vain.
     failed: u32,
@@ -66,11 +66,12 @@ impl Tries {
 
     /// Returns whether to try the loop whatever its rounds take, as it is too large otherwise.
     pub(super) fn last(&mut self) -> bool {
+        let may = self.large > 0;
         self.large = self.large.saturating_sub(1);
-        self.large > 0
+        may
     }
 
-    /// Notes how a try ended, after which so many rounds are written.
+    /// Notes how a try ended; `place` rounds are written by then.
     pub(super) fn done(&mut self, gates: &Gates, done: &Repeated, place: u64) {
         if done.rounds > 0 {
             // What comes after rounds of other constants may be a repeat again.

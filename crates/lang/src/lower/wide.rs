@@ -7,13 +7,14 @@ use crate::cost::Totals;
 use crate::diag::Code;
 use crate::source::Span;
 
-/// Selections of as many bits are repeats. Those of fewer are gates, which meet with others.
+/// Selections of at least this many bits are repeats. Smaller ones are gates, which can merge with
+/// equal gates.
 const WIDE: usize = 1 << 16;
 
-/// So many bits of a result are one round.
+/// How many bits of a result are one round.
 const CHUNK: usize = 64;
 
-/// Returns whether selections of so many bits are a repeat, unless some bits are constants.
+/// Returns whether selections of this width are a repeat, unless some bits are constants.
 pub(super) fn is_wide(bits: usize) -> bool {
     bits >= WIDE
 }
