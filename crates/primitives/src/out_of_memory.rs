@@ -10,6 +10,8 @@
 //!
 //! Unsafe: an allocator | each call goes to the system's allocator as it came
 //!
+//! Unsafe: a write below the stack pointer | the pointer is moved there and back
+//!
 //! Unsafe: calls to the C library | a handler that allocates nothing, and memory that nobody uses
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -161,6 +163,31 @@ pub fn grow_stack(bytes: usize) {
     if limit.is_some_and(|limit| limit < 2 * bytes as u64) || !has(2 * bytes) {
         end();
     }
+    reach_down(bytes);
+}
+
+/// Writes to the byte this far below the caller's frame, and so has the system grow the stack to
+/// it. The pages between are touched when they are used: to touch all of them takes a millisecond.
+#[cfg(all(unix, target_arch = "x86_64"))]
+fn reach_down(bytes: usize) {
+    // SAFETY: the stack pointer is restored, and what is below it belongs to nobody.
+    unsafe {
+        std::arch::asm!("sub rsp, {0}", "mov byte ptr [rsp], 0", "add rsp, {0}", in(reg) bytes);
+    }
+}
+
+/// As above.
+#[cfg(all(unix, target_arch = "aarch64"))]
+fn reach_down(bytes: usize) {
+    // SAFETY: the stack pointer is restored, and what is below it belongs to nobody.
+    unsafe {
+        std::arch::asm!("sub sp, sp, {0}", "strb wzr, [sp]", "add sp, sp, {0}", in(reg) bytes);
+    }
+}
+
+/// As above, but each page is touched.
+#[cfg(all(unix, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+fn reach_down(bytes: usize) {
     crate::stack::touch(bytes);
 }
 
