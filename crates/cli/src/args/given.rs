@@ -38,6 +38,16 @@ impl Taken for ByRun {
     }
 }
 
+/// `preprocess`, beside what every run takes.
+#[derive(Clone, Debug, Default)]
+pub struct ByPreprocess;
+
+impl Taken for ByPreprocess {
+    fn takes(parameter: &Parameter) -> bool {
+        parameter.spec().name == "pool-gates"
+    }
+}
+
 /// `bench`.
 #[derive(Clone, Debug, Default)]
 pub struct ByBench;
@@ -159,7 +169,8 @@ fn is_listed(spec: &OptionSpec) -> bool {
 
 /// Returns the keys of settings files that come from the table.
 pub fn setting_keys() -> impl Iterator<Item = String> {
-    parameters().iter().filter(|one| ByRun::takes(one)).map(|one| one.spec().key())
+    let in_files = |one: &&Parameter| ByRun::takes(one) || ByPreprocess::takes(one);
+    parameters().iter().filter(in_files).map(|one| one.spec().key())
 }
 
 /// Returns the options of all protocols.

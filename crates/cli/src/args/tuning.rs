@@ -1,6 +1,5 @@
 //! Parameters as given, checked and converted to the library's.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use symbolon::circuit::Circuit;
@@ -13,9 +12,6 @@ use crate::common::output::tell;
 
 /// The longest time-out, in seconds: a week.
 const LONGEST_TIMEOUT: f64 = 604_800.0;
-
-/// The value that leaves a choice to the link.
-const AUTO: &str = "auto";
 
 /// Parameters of a session, checked.
 #[derive(Clone, Debug)]
@@ -118,24 +114,6 @@ pub fn timeout(args: &TuningArgs) -> CliResult<Duration> {
     match (0.001..=LONGEST_TIMEOUT).contains(&seconds) {
         true => Ok(Duration::from_secs_f64(seconds)),
         false => Err(CliError::usage("--timeout takes seconds, from 0.001 to a week's")),
-    }
-}
-
-/// Returns what an option that can be `auto` chooses by name.
-///
-/// # Errors
-/// A usage failure that lists what it takes.
-pub fn choice<T: FromStr>(
-    option: &str,
-    name: Option<&str>,
-    known: &[&str],
-) -> CliResult<Option<T>> {
-    match name {
-        None | Some(AUTO) => Ok(None),
-        Some(name) => name
-            .parse()
-            .map(Some)
-            .map_err(|_| CliError::usage(format!("{option} takes {AUTO}, {}", known.join(", ")))),
     }
 }
 

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use symbolon::circuit::PartyId;
 use symbolon::zeroize::Zeroizing;
+use symbolon::{Protocol, SessionParams};
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use crate::args::given::{ByRun, Given, setting_keys};
+use crate::args::given::{ByPreprocess, ByRun, Given, setting_keys};
 use crate::args::labels::Labels;
 use crate::args::options::{RemoteTransport, TuningArgs};
 use crate::args::owners::{Audience, Owner};
@@ -44,7 +45,6 @@ struct SettingsFile {
     prepared: Option<bool>,
     gates: Option<u64>,
     input_bits: Option<u64>,
-    pool_gates: Option<u64>,
     count: Option<u32>,
     from_pools: Option<bool>,
     quiet: Option<bool>,
@@ -67,6 +67,8 @@ struct SettingsFile {
     // They come from the library's table.
     #[serde(skip)]
     given: Given<ByRun>,
+    #[serde(skip)]
+    pools: Given<ByPreprocess>,
     owners: BTreeMap<String, toml::Value>,
     outputs: BTreeMap<String, String>,
     types: BTreeMap<String, String>,
@@ -187,8 +189,8 @@ pub struct Ahead {
     pub gates: Option<u64>,
     /// Input bits of each party for `preprocess`.
     pub input_bits: Option<u64>,
-    /// How many AND gates a pool of `preprocess` has.
-    pub pool_gates: Option<u64>,
+    /// How `preprocess` cuts pools.
+    pub pools: Given<ByPreprocess>,
     /// How many circuits `prepare` prepares, or `preprocess` makes components for.
     pub count: Option<u32>,
     /// Whether `prepare` takes all material from pools.
@@ -206,11 +208,10 @@ impl Ahead {
             Ahead { input_bits: Some(bits), .. } if *bits > 1 << 40 => {
                 refuse("`input_bits` takes at most 2^40")
             }
-            Ahead { pool_gates: Some(0), .. } => refuse("`pool_gates` takes at least 1"),
             Ahead { count: Some(count), .. } if !(1..=1_000_000).contains(count) => {
                 refuse("`count` takes 1 to 1000000")
             }
-            _ => Ok(()),
+            _ => self.pools.apply(&mut SessionParams::new(Protocol::Wrk)),
         }
     }
 }
@@ -283,7 +284,7 @@ impl Settings {
             ahead: Ahead {
                 gates: file.gates,
                 input_bits: file.input_bits,
-                pool_gates: file.pool_gates,
+                pools: file.pools,
                 from_pools: file.from_pools.unwrap_or(false),
                 count: file.count,
             },
@@ -414,11 +415,12 @@ fn parse(name: &str, text: &str) -> CliResult<SettingsFile> {
             inputs.push(InputSources { input: input.get_ref().as_ref().into(), value });
         }
     }
-    let given = Given::taken_from(table.get_mut());
-    let given = given.map_err(|(span, what)| wrong(Some(span), what))?;
+    let told = |(span, what)| wrong(Some(span), what);
+    let given = Given::taken_from(table.get_mut()).map_err(told)?;
+    let pools = Given::taken_from(table.get_mut()).map_err(told)?;
     let file = SettingsFile::deserialize(toml::Deserializer::from(table));
     let file = file.map_err(|error| wrong(error.span(), &without_values(error.message())))?;
-    Ok(SettingsFile { inputs, given, ..file })
+    Ok(SettingsFile { inputs, given, pools, ..file })
 }
 
 /// Returns what serde's message says about a settings file without its values: names of keys, and

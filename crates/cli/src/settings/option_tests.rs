@@ -117,7 +117,10 @@ fn an_option_and_its_key_mean_the_same() {
     assert_eq!(given.len(), 1);
     assert_eq!(given[0].0.value.expose(), read[0].0.value.expose());
     let file = "gates = 6\ninput_bits = 7\npool_gates = 8\ncount = 9\nfrom_pools = true";
-    let Ahead { gates, input_bits, pool_gates, count, from_pools } = settings(&[], file).ahead;
+    let Ahead { gates, input_bits, pools, count, from_pools } = settings(&[], file).ahead;
     assert!(from_pools && !settings(&[], "").ahead.from_pools);
-    assert_eq!((gates, input_bits, pool_gates, count), (Some(6), Some(7), Some(8), Some(9)));
+    assert_eq!((gates, input_bits, count), (Some(6), Some(7), Some(9)));
+    let mut params = SessionParams::new(Protocol::Wrk);
+    pools.apply(&mut params).unwrap();
+    assert_eq!(params.pool_gates, 8);
 }

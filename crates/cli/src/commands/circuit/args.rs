@@ -61,7 +61,10 @@ pub struct ByInfo;
 
 impl Taken for ByInfo {
     fn takes(parameter: &Parameter) -> bool {
-        matches!(parameter, Parameter::Option(protocol, _) if FORECAST.contains(protocol))
+        match parameter {
+            Parameter::Option(protocol, _) => FORECAST.contains(protocol),
+            Parameter::General(_) => ["rho", "ot", "batch"].contains(&parameter.spec().name),
+        }
     }
 
     fn adapted(arg: Arg) -> Arg {
@@ -75,14 +78,6 @@ pub struct RunInfoArgs {
     /// Also show what a run with this protocol garbles and sends: duplo or dualex
     #[arg(long, value_name = "NAME")]
     pub protocol: Option<String>,
-    /// Evaluations, with --protocol; says how many run together [default: 1]
-    #[arg(
-        long,
-        value_name = "N",
-        requires = "protocol",
-        value_parser = clap::value_parser!(u64).range(1..=1 << 40)
-    )]
-    pub batch: Option<u64>,
     /// Batches that `prepare` makes, each stored as one, with --protocol
     #[arg(
         long,
@@ -91,14 +86,7 @@ pub struct RunInfoArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub count: Option<u32>,
-    /// Statistical security in bits, with --protocol: 40, 64 or 80 [default: 40]
-    #[arg(long, value_name = "BITS", requires = "protocol")]
-    pub rho: Option<u32>,
-    /// What makes correlated OTs, with --protocol dualex: iknp, softspoken2, softspoken4 or
-    /// softspoken8 [default: softspoken4]
-    #[arg(long, value_name = "NAME", requires = "protocol")]
-    pub ot: Option<String>,
-    /// The options of these protocols.
+    /// Its parameters and options.
     #[command(flatten)]
     pub given: Given<ByInfo>,
 }

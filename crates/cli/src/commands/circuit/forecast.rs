@@ -3,12 +3,10 @@
 use serde::Serialize;
 use symbolon::circuit::Circuit;
 use symbolon::duplo::{Forecast, GameSizes, Plans};
-use symbolon::{
-    BatchPlan, BatchWindows, Compiled, OtExtension, Protocol, Rho, RunTerms, SessionParams, dualex,
-};
+use symbolon::{BatchPlan, BatchWindows, Compiled, Protocol, RunTerms, SessionParams, dualex};
 
 use super::args::{FORECAST, RunInfoArgs};
-use crate::args::tuning::{self, check_parties};
+use crate::args::tuning::check_parties;
 use crate::common::cost_table::{align, bytes};
 use crate::common::error::{CliError, CliResult};
 
@@ -120,21 +118,18 @@ impl ForecastJson {
             CliError::usage("circuit info takes no --protocol but duplo and dualex")
         })?;
         check_parties(protocol, parties)?;
-        let rho = Rho::from_bits(args.rho.unwrap_or(40));
-        let rho = rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?;
-        let mut params = SessionParams { rho, ..SessionParams::new(protocol) };
+        let mut params = SessionParams::new(protocol);
         args.given.apply(&mut params)?;
-        let terms = params.run_terms(1);
         if protocol == Protocol::DualEx {
-            forecast.dualex = Some(dualex(circuit, terms, args)?);
+            forecast.dualex = Some(dualex(circuit, &params, args.count)?);
             return Ok(forecast);
         }
-        if args.ot.is_some() {
+        if args.given.has("ot") {
             return Err(CliError::usage("circuit info takes no --ot for duplo"));
         }
         protocol.check_options(circuit, &params.options)?;
-        let groups = divided(circuit, parties, (protocol, terms), args)?;
-        forecast.duplo = Some(duplo(circuit, terms, &groups)?);
+        let groups = divided(circuit, parties, &params, args.count)?;
+        forecast.duplo = Some(duplo(circuit, params.run_terms(1), &groups)?);
         Ok(forecast)
     }
 
@@ -151,18 +146,16 @@ fn sized(n: u64) -> CliResult<usize> {
 }
 
 /// Returns what a run with dualex garbles.
-fn dualex(circuit: &Circuit, terms: RunTerms<'_>, args: &RunInfoArgs) -> CliResult<DualExJson> {
-    let known = OtExtension::ALL.map(OtExtension::name);
-    let ot = tuning::choice("--ot", args.ot.as_deref(), &known)?;
-    let plans = dualex::Plans::of(terms)?;
-    let plans = dualex::Plans { ot: ot.unwrap_or(plans.ot), ..plans };
+fn dualex(circuit: &Circuit, params: &SessionParams, count: Option<u32>) -> CliResult<DualExJson> {
+    let plans = dualex::Plans::of(params.run_terms(1))?;
+    let plans = dualex::Plans { ot: params.ot.unwrap_or(plans.ot), ..plans };
     // Evaluations that are stored by themselves are prepared together, batches are not.
-    let one_by_one = args.count.is_some() && args.batch.unwrap_or(1) == 1;
-    let groups = match args.count {
+    let one_by_one = count.is_some() && params.executions == 1;
+    let groups = match count {
         Some(count) if one_by_one => {
             vec![BatchWindows { windows: 1, executions: count.into(), times: 1 }]
         }
-        _ => divided(circuit, 2, (Protocol::DualEx, terms), args)?,
+        _ => divided(circuit, 2, params, count)?,
     };
     let mut sum = DualExJson {
         executions: 0,
@@ -246,13 +239,14 @@ fn duplo(circuit: &Circuit, terms: RunTerms<'_>, groups: &[BatchWindows]) -> Cli
 fn divided(
     circuit: &Circuit,
     parties: u16,
-    (protocol, terms): (Protocol, RunTerms<'_>),
-    args: &RunInfoArgs,
+    params: &SessionParams,
+    count: Option<u32>,
 ) -> CliResult<Vec<BatchWindows>> {
-    let executions = args.batch.unwrap_or(1);
-    if let Some(count) = args.count {
+    let executions = params.executions;
+    if let Some(count) = count {
         return Ok(vec![BatchWindows { windows: count.into(), executions, times: 1 }]);
     }
+    let (protocol, terms) = (params.protocol, params.run_terms(1));
     let plan = BatchPlan::new(protocol, &Compiled::new(circuit), parties, terms, executions)?;
     Ok(plan.windows())
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::args::given::{ByPreprocess, Given};
 use crate::args::options::EXIT_CODES;
 use crate::args::{MeetArgs, PortArgs, StoreArgs};
 
@@ -38,10 +39,9 @@ pub struct PreprocessArgs {
     /// The number of input bits of each party [default: an eighth of the gates]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 40))]
     pub input_bits: Option<u64>,
-    /// Close a pool after this many AND gates, and begin another one; a circuit is prepared from
-    /// one pool, which must be large enough for it [default: 16777216]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub pool_gates: Option<u64>,
+    /// How pools are cut.
+    #[command(flatten)]
+    pub pools: Given<ByPreprocess>,
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,

@@ -45,9 +45,7 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     }
     progress::set_up(&settings.show, &settings.tuning, "preprocess", &settings.spec.circuit)?;
     let (mut tuning, party) = who(&settings)?;
-    if let Some(gates) = args.pool_gates.or(settings.ahead.pool_gates) {
-        tuning.params.pool_gates = gates;
-    }
+    args.pools.or(settings.ahead.pools.clone()).apply(&mut tuning.params)?;
     has_pools(tuning.params.protocol)?;
     if tuning.params.protocol.has_components() {
         return preprocess_components(args, &settings, (&tuning, party));
