@@ -1,11 +1,7 @@
 //! Base OT between honest parties, with malformed points, and with another session's messages.
-#![allow(missing_docs)]
-
-mod common;
 
 use std::collections::HashSet;
 
-use common::{SESSION, assert_caught, both, channels, prg, recorder, tampered};
 use proptest::prelude::*;
 use symbolon_ot::checks::{self, BASE_OT_POINT};
 use symbolon_ot::cot::GlobalKey;
@@ -14,6 +10,8 @@ use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::adversary::FnAdversary;
 use symbolon_transport::{Channel, Error, Meter, Result, memory_lanes};
 use zeroize::Zeroizing;
+
+use crate::common::{SESSION, assert_caught, both, channels, prg, recorder, tampered};
 
 /// Runs `n` base OTs as the sender.
 fn send(

@@ -3,15 +3,11 @@
 //!
 //! The tests know Δ, so they assert "caught with probability 1/2" exactly: caught if and only if
 //! the bit of Δ is 1. No outcome here depends on luck.
-#![allow(missing_docs)]
-
-mod common;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Direction, assert_caught, assert_correlated, prg, tampered};
 use symbolon_ot::Workspace;
 use symbolon_ot::checks::EXTENSION;
 use symbolon_ot::cot::GlobalKey;
@@ -19,6 +15,8 @@ use symbolon_ot::iknp::COLUMNS;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Error, Meter, memory_lanes};
+
+use crate::common::{Direction, assert_caught, assert_correlated, prg, tampered};
 
 const ROWS: usize = 100;
 

@@ -2,17 +2,17 @@
 //!
 //! The tests know Δ, so they assert "caught unless guessed" exactly. No outcome here depends on
 //! luck.
-#![allow(missing_docs)]
 
-mod common;
-
-use common::{Direction, SESSION, assert_caught, assert_correlated, both, channels, prg, tampered};
 use symbolon_ot::checks::{self, EXTENSION};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{OtExtension, TreeDepth, pprf, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::Error;
 use symbolon_transport::adversary::{Action, FnAdversary};
+
+use crate::common::{
+    Direction, SESSION, assert_caught, assert_correlated, both, channels, prg, tampered,
+};
 
 const ROWS: usize = 100;
 

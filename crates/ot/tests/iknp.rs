@@ -1,16 +1,14 @@
 //! Correlated OT between honest parties.
-#![allow(missing_docs)]
-
-mod common;
 
 use std::collections::HashSet;
 
-use common::{Direction, SESSION, assert_correlated, both, channels, prg};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::iknp::{MAX_DRAW, draw_bytes};
 use symbolon_ot::{OtExtension, Workspace, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error};
+
+use crate::common::{Direction, SESSION, assert_correlated, both, channels, prg};
 
 const SIZES: [usize; 10] = [0, 1, 7, 127, 128, 129, 1000, 0, 255, MAX_DRAW];
 

@@ -2,16 +2,14 @@
 //!
 //! The tests of cheats know Δ, and assert that each guess is caught exactly if it is wrong. Here Δ
 //! is random, and the rates are compared with the predicted ones: [`Rate`] says how.
-#![allow(missing_docs)]
 
-mod common;
-
-use common::{Direction, SESSION, assert_caught, both, channels, prg, tampered};
 use symbolon_ot::checks::{self, EXTENSION};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{OtExtension, TreeDepth, setup};
 use symbolon_primitives::{BitVec, Delta};
 use symbolon_transport::adversary::{Action, FnAdversary, Rate};
+
+use crate::common::{Direction, SESSION, assert_caught, both, channels, prg, tampered};
 
 const ROWS: usize = 100;
 

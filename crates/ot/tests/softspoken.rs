@@ -1,17 +1,15 @@
 //! SoftSpoken correlated OT between honest parties.
-#![allow(missing_docs)]
-
-mod common;
 
 use std::collections::HashSet;
 
-use common::{Direction, SESSION, assert_correlated, both, channels, prg};
 use proptest::prelude::*;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::cot::{CHECK_BYTES, MAX_DRAW, column_bytes};
 use symbolon_ot::{OtExtension, TreeDepth, Workspace, draw_bytes, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error};
+
+use crate::common::{Direction, SESSION, assert_correlated, both, channels, prg};
 
 const SIZES: [usize; 9] = [0, 1, 127, 128, 129, 1000, 0, 255, MAX_DRAW];
 

@@ -1,13 +1,7 @@
 //! What the dealer deals, what it costs, and what happens when somebody lies or dies.
-#![allow(missing_docs)]
-
-mod dealing;
-#[path = "../../interaction/tests/mesh/mod.rs"]
-mod mesh;
 
 use std::time::Duration;
 
-use dealing::{Counter, Dealt, request, serve, slots, take, with_dealer};
 use symbolon_preprocessing::PeerIndex;
 use symbolon_preprocessing::checks::DEALER_REQUEST;
 use symbolon_preprocessing::dealer::{DealerClient, Request};
@@ -15,6 +9,9 @@ use symbolon_primitives::{Block, Mac};
 use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::checks::FRAMING;
 use symbolon_transport::{Culprit, DEALER, Error, Fingerprint, TransportReason};
+
+use crate::dealing::{Counter, Dealt, request, serve, slots, take, with_dealer};
+use crate::{dealing, mesh};
 
 /// Deals what `asked` says and returns what every party received.
 fn deal(asked: &Request) -> Vec<Dealt> {

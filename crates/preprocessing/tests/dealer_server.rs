@@ -1,16 +1,14 @@
 //! Who gets a slot at the dealer, and who cannot keep others from one.
-#![allow(missing_docs)]
-
-mod dealing;
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use dealing::{DEADLINE, Dealt, LIMITS, check, finish, request, slot};
 use symbolon_preprocessing::dealer::{DealerClient, DealerServer, Event, Request, ServerLimits};
 use symbolon_transport::{Channel, Client, DEALER, Error, Fingerprint, Result, TransportReason};
+
+use crate::dealing::{DEADLINE, Dealt, LIMITS, check, finish, request, slot};
 
 /// A short wait, for sessions in which a party may not arrive.
 const SOON: Duration = Duration::from_millis(300);

@@ -1,17 +1,14 @@
 //! Openings of shares with their MACs: honest, and with a cheating peer.
-#![allow(missing_docs)]
-
-#[path = "../../interaction/tests/mesh/mod.rs"]
-mod mesh;
 
 use std::iter;
 
-use mesh::{Lanes, assert_caught, assert_caught_by_one_of, message};
 use symbolon_preprocessing::open_bits::{OpeningLabels, ShareOpening, recv_bits_and_digest};
 use symbolon_preprocessing::{AuthShares, PeerIndex, Share};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::adversary::fresh;
 use symbolon_transport::{Check, Error, Message, Meter, Result, memory_pair};
+
+use crate::mesh::{self, Lanes, assert_caught, assert_caught_by_one_of, message};
 
 const LABELS: OpeningLabels = OpeningLabels {
     kind: Message::of_test("bits"),

@@ -1,5 +1,4 @@
 //! The parameters of bucketing against exact integer arithmetic.
-#![allow(missing_docs)]
 
 use num_bigint::BigUint;
 use symbolon_preprocessing::bucketing::{Batch, plan, smallest_batch, smallest_batch_anchored};

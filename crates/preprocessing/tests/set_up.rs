@@ -1,16 +1,13 @@
 //! Complete sessions, including base OTs, as users open them.
-#![allow(missing_docs)]
 
-#[path = "../../interaction/tests/mesh/mod.rs"]
-mod mesh;
-
-use mesh::{Lanes, assert_caught, state};
 use symbolon_preprocessing::bucketing::Batch;
 use symbolon_preprocessing::{
     AuthShares, Config, OtExtension, PeerIndex, Preprocessor, Triples, checks,
 };
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, PartyId, Result, SessionId};
+
+use crate::mesh::{self, Lanes, assert_caught, state};
 
 const SESSION: SessionId = SessionId([4; 32]);
 

@@ -1,8 +1,5 @@
 //! Stores that others could change, and other objects in place of a store's own files: each is
 //! rejected by name, and nothing blocks or is written elsewhere.
-#![cfg(unix)]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -11,8 +8,9 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use common::*;
 use symbolon_store::*;
+
+use crate::common::*;
 
 /// Long enough for anything but waiting forever.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,27 +1,23 @@
 //! Garbage collection beside others who use the store: they do not wait while files are
 //! overwritten, nothing of theirs is removed, and every directory is counted once.
 
-mod common;
-
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
 
-use common::*;
 use symbolon_store::*;
 
-/// Not a test of its own: the children of the tests below run it.
-#[test]
-fn child() {
-    if let Some((_, path)) = task() {
-        eprintln!("{:?}", open(&path).gc().unwrap());
-    }
+use crate::common::*;
+
+/// What the children of the tests below do.
+pub fn child(path: &Path) {
+    eprintln!("{:?}", open(path).gc().unwrap());
 }
 
 fn variables<'a>(path: &'a Path, variable: &'a str, at: &'a str) -> [(&'a str, &'a str); 3] {
     let store = path.to_str().unwrap();
-    [("SYMBOLON_TEST_TASK", "collect"), ("SYMBOLON_TEST_STORE", store), (variable, at)]
+    [("SYMBOLON_TEST_TASK", "collect and say so"), ("SYMBOLON_TEST_STORE", store), (variable, at)]
 }
 
 /// A collection in a process of its own that waits at a fault point.

@@ -1,15 +1,14 @@
 //! The process dies at every step of every operation on a store, the disk is full at every write,
 //! or processes are killed at random: material that may have been used is never available again.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
-use common::*;
 use symbolon_store::*;
+
+use crate::common::*;
 
 const POOL: u64 = 40;
 
@@ -127,12 +126,9 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Not a test of its own: the children of the tests below run it.
-#[test]
-fn child() {
-    if let Some((task, path)) = task()
-        && let Err(error) = act(&task, &path)
-    {
+/// What the children of the tests below do.
+pub fn child(task: &str, path: &Path) {
+    if let Err(error) = act(task, path) {
         eprintln!("child: {error}");
         std::process::exit(3);
     }

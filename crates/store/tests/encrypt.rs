@@ -1,12 +1,10 @@
 //! Stores that are encrypted after they were made, and information about items being written.
-#![allow(missing_docs)]
-
-mod common;
 
 use std::fs;
 
-use common::*;
 use symbolon_store::*;
+
+use crate::common::*;
 
 fn key(folder: &tempfile::TempDir, name: &str) -> Protection {
     let path = folder.path().join(name);

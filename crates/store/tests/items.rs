@@ -1,11 +1,10 @@
 //! Writing, listing, taking, voiding and collecting items, when nothing goes wrong.
 
-mod common;
-
 use std::io::{Read, Write};
 
-use common::*;
 use symbolon_store::*;
+
+use crate::common::*;
 
 #[test]
 fn a_pool_is_taken_front_to_back() {

@@ -1,15 +1,13 @@
 //! Some or all files of a store are restored in place to an earlier state: this is noticed, and
 //! nothing is used twice.
-#![cfg(unix)]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::*;
 use symbolon_store::*;
+
+use crate::common::*;
 
 /// How files are restored.
 #[derive(Clone, Copy, Debug)]
@@ -127,14 +125,11 @@ fn births_are_hidden() -> bool {
     std::env::var_os("SYMBOLON_NO_BIRTHS").is_some()
 }
 
-/// Not a test of its own: the children of the tests here run it.
-#[test]
-fn child() {
-    let Some((task, path)) = task() else { return };
-    assert_eq!(task, "put back");
-    put_everything_back(|| tempfile::tempdir_in(&path).unwrap());
+/// What the children of the tests here do.
+pub fn child(path: &Path) {
+    put_everything_back(|| tempfile::tempdir_in(path).unwrap());
     // An honest store is not accused.
-    let folder = tempfile::tempdir_in(&path).unwrap();
+    let folder = tempfile::tempdir_in(path).unwrap();
     let kept = keep(folder.path(), &Protection::None);
     for i in 0..5 {
         open(&kept.path).take_range(kept.pool, &[i], &[i + 1]).unwrap();
