@@ -11,6 +11,7 @@ use crate::check::{Cx, UNREACHABLE};
 use crate::cost::Costs;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::facts::Facts;
+use crate::ids::{InstanceId, ModuleId};
 use crate::lower::{Entry, EntryInput, EntryOutput, InputKind, assert_number, cycle, lower_entry};
 use crate::program::{FnDef, Program};
 use crate::references::References;
@@ -52,7 +53,7 @@ pub struct Test {
     /// Its name.
     pub name: String,
     /// Its instance.
-    pub instance: usize,
+    pub instance: InstanceId,
     /// The text with which it must fail.
     pub fails: Option<String>,
 }
@@ -154,7 +155,7 @@ fn check_program(
     let settings: HashMap<String, String> = options.constants.iter().cloned().collect();
     let mut cx = Cx::new(program, errors, parties, settings);
     check_settings(&mut cx, options);
-    let functions = cx.program.functions(0);
+    let functions = cx.program.functions(ModuleId::MAIN);
     let mut tests = Vec::new();
     for &function in &functions {
         let def = cx.program.fns[function].clone();
@@ -169,10 +170,10 @@ fn check_program(
             tests.push(Test { name, instance, fails: test.text.clone() });
         }
     }
-    for place in 0..cx.program.consts.len() {
+    for place in cx.program.consts.ids() {
         let def = cx.program.consts[place].clone();
         // A constant without a value is set from outside, and asked for only when it is needed.
-        if def.module == 0 && def.decl.value.is_some() {
+        if def.module == ModuleId::MAIN && def.decl.value.is_some() {
             cx.constant(place, def.decl.name.span);
         }
     }
@@ -212,11 +213,10 @@ fn check_settings(cx: &mut Cx<'_>, options: &Options) {
             }
             continue;
         }
-        let known = cx
-            .program
-            .consts
-            .iter()
-            .any(|def| def.module == 0 && def.public && *def.decl.name.name == **name);
+        let known =
+            cx.program.consts.rows().any(|def| {
+                def.module == ModuleId::MAIN && def.public && *def.decl.name.name == **name
+            });
         if !known {
             let message = format!("the program has no `pub const {name}`");
             cx.errors.push(Diagnostic::new(Code::Name, Span::default(), message));
@@ -248,7 +248,7 @@ fn check_attributes(cx: &mut Cx<'_>, def: &FnDef) {
 
 fn find_entry(cx: &mut Cx<'_>, options: &Options) -> Option<Entry> {
     let wanted = options.entry.as_deref().unwrap_or("main");
-    let function = cx.program.functions(0).into_iter().find(|&f| {
+    let function = cx.program.functions(ModuleId::MAIN).into_iter().find(|&f| {
         *cx.program.fns[f].decl.name.name == *wanted && cx.program.fns[f].owner.is_none()
     });
     let Some(function) = function else {

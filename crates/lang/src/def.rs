@@ -1,18 +1,20 @@
 //! What the names of items mean.
 
+use crate::ids::{AdtId, AliasId, ConstId, FnId, ModuleId};
+
 /// What a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Def {
     /// A module.
-    Module(usize),
+    Module(ModuleId),
     /// A structure or an enumeration.
-    Adt(usize),
+    Adt(AdtId),
     /// A variant of an enumeration.
-    Variant(usize, usize),
+    Variant(AdtId, usize),
     /// A function.
-    Fn(usize),
+    Fn(FnId),
     /// A constant.
-    Const(usize),
+    Const(ConstId),
     /// Another name of a type.
-    Alias(usize),
+    Alias(AliasId),
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::ast::Variant;
 use crate::check::Cx;
 use crate::def::Def;
-use crate::program::{AdtDecl, Program};
+use crate::program::{AdtDecl, Alias, Program};
 use crate::references::Target;
 use crate::source::{Sources, Span};
 
@@ -82,13 +82,13 @@ impl Facts {
 
     fn add_items(&mut self, program: &Program<'_>) {
         let sources = &program.sources;
-        for def in &program.fns {
+        for def in program.fns.rows() {
             let name = &def.decl.name;
             let end = Span { start: def.decl.body.span.start, ..name.span };
             let header = text(sources, Span { end: end.start, ..name.span });
             self.add(sources, ItemKind::Function, name.span, format!("fn {}", header.trim_end()));
         }
-        for (place, adt) in program.adts.iter().enumerate() {
+        for (place, adt) in program.adts.iter() {
             let name = adt.name();
             let (kind, shown) = match &adt.decl {
                 AdtDecl::Struct(decl) => {
@@ -115,7 +115,7 @@ impl Facts {
             };
             self.add(sources, kind, name.span, shown);
         }
-        for def in &program.consts {
+        for def in program.consts.rows() {
             let decl = &def.decl;
             let mut shown = format!("const {}", decl.name.name);
             if let Some(ty) = &decl.ty {
@@ -126,7 +126,7 @@ impl Facts {
             }
             self.add(sources, ItemKind::Constant, decl.name.span, shown);
         }
-        for (name, (_, ty)) in program.alias_names.iter().zip(&program.aliases) {
+        for Alias { name, ty, .. } in program.aliases.rows() {
             let shown = format!("type {} = {}", name.name, text(sources, ty.span));
             self.add(sources, ItemKind::Alias, name.span, shown);
         }

@@ -15,6 +15,7 @@ mod def;
 pub mod diag;
 pub mod facts;
 pub mod fmt;
+mod ids;
 pub mod interp;
 mod lengths;
 pub mod lex;

@@ -7,6 +7,7 @@ use crate::ast::*;
 use crate::builtin;
 use crate::def::Def;
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::ids::{AdtId, AliasId, ConstId, FnId, ModuleId, Table};
 use crate::references::{References, Target};
 use crate::source::{Loader, Source, Sources, Span};
 
@@ -31,7 +32,7 @@ pub enum AdtDecl {
 /// A structure or an enumeration, with its module.
 pub struct Adt {
     /// The module.
-    pub module: usize,
+    pub module: ModuleId,
     /// The declaration.
     pub decl: AdtDecl,
 }
@@ -58,7 +59,7 @@ impl Adt {
 #[derive(Clone)]
 pub struct FnDef {
     /// The module.
-    pub module: usize,
+    pub module: ModuleId,
     /// The declaration.
     pub decl: Arc<FnDecl>,
     /// The parameters and the type of the `impl` around it.
@@ -71,18 +72,29 @@ pub struct FnDef {
 #[derive(Clone)]
 pub struct ConstDef {
     /// The module.
-    pub module: usize,
+    pub module: ModuleId,
     /// The declaration.
     pub decl: Arc<ConstDecl>,
     /// Whether it can be set from outside.
     pub public: bool,
 }
 
+/// Another name of a type, with its module.
+#[derive(Clone)]
+pub struct Alias {
+    /// The module.
+    pub module: ModuleId,
+    /// The name.
+    pub name: Ident,
+    /// The type.
+    pub ty: Arc<Type>,
+}
+
 /// What methods belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Head {
     /// A structure or an enumeration: its place in the program.
-    Adt(usize),
+    Adt(AdtId),
     /// `bool`.
     Bool,
     /// `u<W>`.
@@ -105,7 +117,7 @@ pub enum Head {
 
 /// Methods that wait for their type to be found.
 struct Impl {
-    module: usize,
+    module: ModuleId,
     generics: Vec<Generic>,
     ty: Type,
     functions: Vec<Arc<FnDecl>>,
@@ -116,27 +128,25 @@ pub struct Program<'a> {
     /// The texts.
     pub sources: Sources,
     /// The modules; the first one is the main file's.
-    pub modules: Vec<Module>,
+    pub modules: Table<ModuleId, Module>,
     /// The types.
-    pub adts: Vec<Adt>,
+    pub adts: Table<AdtId, Adt>,
     /// The functions.
-    pub fns: Vec<FnDef>,
+    pub fns: Table<FnId, FnDef>,
     /// The constants.
-    pub consts: Vec<ConstDef>,
-    /// Other names of types: module, type.
-    pub aliases: Vec<(usize, Arc<Type>)>,
-    /// Where the names in `aliases` are defined.
-    pub alias_names: Vec<Ident>,
+    pub consts: Table<ConstId, ConstDef>,
+    /// Other names of types.
+    pub aliases: Table<AliasId, Alias>,
     /// The places of a structure's fields and an enumeration's variants, by their names.
-    parts: HashMap<(usize, Name), usize>,
+    parts: HashMap<(AdtId, Name), usize>,
     /// Methods by type and name.
-    pub methods: HashMap<(Head, Name), usize>,
+    pub methods: HashMap<(Head, Name), FnId>,
     /// The parties' names.
     pub parties: Vec<Ident>,
     /// What names of the main file mean, if this is noted.
     pub references: Option<References>,
     loader: &'a dyn Loader,
-    known: HashMap<Vec<Name>, Option<usize>>,
+    known: HashMap<Vec<Name>, Option<ModuleId>>,
     impls: Vec<Impl>,
 }
 
@@ -148,12 +158,11 @@ impl<'a> Program<'a> {
     pub fn new(name: &str, text: &str, loader: &'a dyn Loader, errors: &mut Diagnostics) -> Self {
         let mut program = Program {
             sources: Sources::default(),
-            modules: Vec::new(),
-            adts: Vec::new(),
-            fns: Vec::new(),
-            consts: Vec::new(),
-            aliases: Vec::new(),
-            alias_names: Vec::new(),
+            modules: Table::default(),
+            adts: Table::default(),
+            fns: Table::default(),
+            consts: Table::default(),
+            aliases: Table::default(),
             references: None,
             parts: HashMap::new(),
             methods: HashMap::new(),
@@ -168,12 +177,18 @@ impl<'a> Program<'a> {
         program
     }
 
-    fn add(&mut self, path: Vec<Name>, name: &str, text: &str, errors: &mut Diagnostics) -> usize {
+    fn add(
+        &mut self,
+        path: Vec<Name>,
+        name: &str,
+        text: &str,
+        errors: &mut Diagnostics,
+    ) -> ModuleId {
         let file = self.sources.files.len() as u32;
         self.sources.files.push(Source::new(name, text));
-        let module = self.modules.len();
-        self.known.insert(path.clone(), Some(module));
-        self.modules.push(Module { path, file, scope: HashMap::new(), uses: HashMap::new() });
+        self.known.insert(path.clone(), Some(self.modules.next()));
+        let scope = HashMap::new();
+        let module = self.modules.push(Module { path, file, scope, uses: HashMap::new() });
         for item in crate::parse::parse(file, text, errors) {
             self.item(module, item, errors);
         }
@@ -183,7 +198,7 @@ impl<'a> Program<'a> {
 
     fn define(
         &mut self,
-        module: usize,
+        module: ModuleId,
         name: &Ident,
         def: Def,
         public: bool,
@@ -202,28 +217,26 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn item(&mut self, module: usize, item: Item, errors: &mut Diagnostics) {
+    fn item(&mut self, module: ModuleId, item: Item, errors: &mut Diagnostics) {
         let public = item.public;
         match item.kind {
             ItemKind::Use(path, names) => self.use_item(module, path, names, public, errors),
             ItemKind::Const(decl) => {
-                self.consts.push(ConstDef { module, decl: decl.clone(), public });
-                let def = Def::Const(self.consts.len() - 1);
+                let place = self.consts.push(ConstDef { module, decl: decl.clone(), public });
+                let def = Def::Const(place);
                 self.define(module, &decl.name, def, public, errors);
             }
             ItemKind::Alias(name, ty) => {
-                self.aliases.push((module, ty));
-                self.alias_names.push(name.clone());
-                let def = Def::Alias(self.aliases.len() - 1);
-                self.define(module, &name, def, public, errors);
+                let alias = self.aliases.push(Alias { module, name: name.clone(), ty });
+                self.define(module, &name, Def::Alias(alias), public, errors);
             }
             ItemKind::Struct(decl) => {
                 let name = decl.name.clone();
                 check_generics(&decl.generics, errors);
                 check_distinct(decl.fields.iter().map(|(name, _)| name), errors);
-                self.add_parts(self.adts.len(), decl.fields.iter().map(|(name, _)| name));
-                self.adts.push(Adt { module, decl: AdtDecl::Struct(decl) });
-                self.define(module, &name, Def::Adt(self.adts.len() - 1), public, errors);
+                self.add_parts(self.adts.next(), decl.fields.iter().map(|(name, _)| name));
+                let adt = self.adts.push(Adt { module, decl: AdtDecl::Struct(decl) });
+                self.define(module, &name, Def::Adt(adt), public, errors);
             }
             ItemKind::Enum(decl) => {
                 let name = decl.name.clone();
@@ -237,9 +250,9 @@ impl<'a> Program<'a> {
                 for variant in &decl.variants {
                     check_distinct(variant.fields.iter(), errors);
                 }
-                self.add_parts(self.adts.len(), decl.variants.iter().map(|variant| &variant.name));
-                self.adts.push(Adt { module, decl: AdtDecl::Enum(decl) });
-                self.define(module, &name, Def::Adt(self.adts.len() - 1), public, errors);
+                self.add_parts(self.adts.next(), decl.variants.iter().map(|variant| &variant.name));
+                let adt = self.adts.push(Adt { module, decl: AdtDecl::Enum(decl) });
+                self.define(module, &name, Def::Adt(adt), public, errors);
             }
             ItemKind::Impl(generics, ty, functions) => {
                 self.impls.push(Impl { module, generics, ty, functions });
@@ -248,16 +261,16 @@ impl<'a> Program<'a> {
                 let name = decl.name.clone();
                 let generics = Arc::new(decl.generics.clone());
                 check_signature(&decl, &generics, errors);
-                self.fns.push(FnDef { module, decl, owner: None, generics });
-                self.define(module, &name, Def::Fn(self.fns.len() - 1), public, errors);
+                let function = self.fns.push(FnDef { module, decl, owner: None, generics });
+                self.define(module, &name, Def::Fn(function), public, errors);
             }
             ItemKind::Parties(names) => {
-                if module != 0 || !self.parties.is_empty() {
+                if module != ModuleId::MAIN || !self.parties.is_empty() {
                     let message = "`parties` may occur only once, in the main file";
                     errors.push(Diagnostic::new(Code::Name, item.span, message));
                 }
                 check_distinct(names.iter(), errors);
-                if module == 0 {
+                if module == ModuleId::MAIN {
                     self.parties = names;
                 }
             }
@@ -266,7 +279,7 @@ impl<'a> Program<'a> {
 
     fn use_item(
         &mut self,
-        module: usize,
+        module: ModuleId,
         path: Path,
         names: Option<Vec<Ident>>,
         public: bool,
@@ -320,8 +333,8 @@ impl<'a> Program<'a> {
                 let name = decl.name.clone();
                 check_signature(&decl, &all, errors);
                 let owner = Some(owner.clone());
-                self.fns.push(FnDef { module, decl, owner, generics: Arc::new(all) });
-                let place = self.fns.len() - 1;
+                let generics = Arc::new(all);
+                let place = self.fns.push(FnDef { module, decl, owner, generics });
                 if self.methods.insert((head, name.name.clone()), place).is_some() {
                     let message = format!("`{}` is defined twice", name.name);
                     errors.push(Diagnostic::new(Code::Name, name.span, message));
@@ -331,7 +344,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the module of this path, read if need be.
-    fn module(&mut self, path: &[Name], span: Span, errors: &mut Diagnostics) -> Option<usize> {
+    fn module(&mut self, path: &[Name], span: Span, errors: &mut Diagnostics) -> Option<ModuleId> {
         if let Some(&known) = self.known.get(path) {
             return known;
         }
@@ -366,7 +379,7 @@ impl<'a> Program<'a> {
     /// Returns what a path means in a module, if anything.
     pub fn resolve(
         &mut self,
-        module: usize,
+        module: ModuleId,
         parts: &[Ident],
         errors: &mut Diagnostics,
     ) -> Option<Def> {
@@ -378,8 +391,8 @@ impl<'a> Program<'a> {
     }
 
     /// Notes what a path of the main file means, and what the part before its last one does.
-    fn note(&mut self, module: usize, parts: &[Ident], def: Def, errors: &mut Diagnostics) {
-        if module != 0 || self.references.is_none() {
+    fn note(&mut self, module: ModuleId, parts: &[Ident], def: Def, errors: &mut Diagnostics) {
+        if module != ModuleId::MAIN || self.references.is_none() {
             return;
         }
         let Some((last, before)) = parts.split_last() else { return };
@@ -393,7 +406,7 @@ impl<'a> Program<'a> {
 
     fn resolve_at(
         &mut self,
-        module: usize,
+        module: ModuleId,
         parts: &[Ident],
         depth: u32,
         errors: &mut Diagnostics,
@@ -405,7 +418,7 @@ impl<'a> Program<'a> {
         let (first, rest) = parts.split_first()?;
         let found = self
             .member(module, &first.name, module, depth, errors)
-            .or_else(|| self.member(1, &first.name, module, depth, errors));
+            .or_else(|| self.member(ModuleId::PRELUDE, &first.name, module, depth, errors));
         if let Some(found) = found {
             return self.descend(found, rest, module, depth, errors);
         }
@@ -422,9 +435,9 @@ impl<'a> Program<'a> {
     /// Returns what `name` means in `module`, seen from the module `from`.
     fn member(
         &mut self,
-        module: usize,
+        module: ModuleId,
         name: &Name,
-        from: usize,
+        from: ModuleId,
         depth: u32,
         errors: &mut Diagnostics,
     ) -> Option<Def> {
@@ -449,7 +462,7 @@ impl<'a> Program<'a> {
         &mut self,
         def: Def,
         rest: &[Ident],
-        from: usize,
+        from: ModuleId,
         depth: u32,
         errors: &mut Diagnostics,
     ) -> Option<Def> {
@@ -476,7 +489,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the number of an enumeration's variant.
-    pub fn variant(&self, adt: usize, name: &Name) -> Option<usize> {
+    pub fn variant(&self, adt: AdtId, name: &Name) -> Option<usize> {
         match &self.adts[adt].decl {
             AdtDecl::Enum(_) => self.part(adt, name),
             AdtDecl::Struct(_) => None,
@@ -484,11 +497,11 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the number of a structure's field or an enumeration's variant.
-    pub fn part(&self, adt: usize, name: &Name) -> Option<usize> {
+    pub fn part(&self, adt: AdtId, name: &Name) -> Option<usize> {
         self.parts.get(&(adt, name.clone())).copied()
     }
 
-    fn add_parts<'n>(&mut self, adt: usize, names: impl Iterator<Item = &'n Ident>) {
+    fn add_parts<'n>(&mut self, adt: AdtId, names: impl Iterator<Item = &'n Ident>) {
         for (place, name) in names.enumerate() {
             // Of two with the same name, which are reported, the first counts.
             self.parts.entry((adt, name.name.clone())).or_insert(place);
@@ -498,7 +511,8 @@ impl<'a> Program<'a> {
     /// Returns `Some` or `None` of `Option`, which need no `Option::` before them.
     pub fn bare_variant(&self, name: &str) -> Option<Def> {
         let option: Name = "Option".into();
-        let Some(&(Def::Adt(adt), _)) = self.modules.get(1)?.scope.get(&option) else {
+        let Some(&(Def::Adt(adt), _)) = self.modules.get(ModuleId::PRELUDE)?.scope.get(&option)
+        else {
             return None;
         };
         let variant = match name {
@@ -510,19 +524,19 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the names in a module, for suggestions.
-    pub fn names(&self, module: usize) -> impl Iterator<Item = &Name> {
-        let prelude = self.modules.get(1).into_iter().flat_map(|m| m.scope.keys());
+    pub fn names(&self, module: ModuleId) -> impl Iterator<Item = &Name> {
+        let prelude = self.modules.get(ModuleId::PRELUDE).into_iter().flat_map(|m| m.scope.keys());
         self.modules[module].scope.keys().chain(self.modules[module].uses.keys()).chain(prelude)
     }
 
     /// Returns the public names of a module and what it uses, for suggestions.
-    pub fn public_names(&self, module: usize) -> impl Iterator<Item = &Name> {
+    pub fn public_names(&self, module: ModuleId) -> impl Iterator<Item = &Name> {
         let scope = &self.modules[module].scope;
         scope.iter().filter(|(_, (_, public))| *public).map(|(name, _)| name)
     }
 
     /// Returns the fields or variants of a type and its methods, for suggestions.
-    pub fn members(&self, adt: usize) -> impl Iterator<Item = &Name> {
+    pub fn members(&self, adt: AdtId) -> impl Iterator<Item = &Name> {
         let (fields, variants) = match &self.adts[adt].decl {
             AdtDecl::Struct(decl) => (&decl.fields[..], &[][..]),
             AdtDecl::Enum(decl) => (&[][..], &decl.variants[..]),
@@ -535,12 +549,16 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the functions that a module defines.
-    pub fn functions(&self, module: usize) -> Vec<usize> {
-        (0..self.fns.len()).filter(|&f| self.fns[f].module == module).collect()
+    pub fn functions(&self, module: ModuleId) -> Vec<FnId> {
+        self.fns
+            .iter()
+            .filter(|(_, def)| def.module == module)
+            .map(|(function, _)| function)
+            .collect()
     }
 
     /// Returns whether a module is part of the library.
-    pub fn is_std(&self, module: usize) -> bool {
+    pub fn is_std(&self, module: ModuleId) -> bool {
         self.modules[module].path.first().is_some_and(|first| &**first == "std")
     }
 
@@ -558,7 +576,7 @@ impl<'a> Program<'a> {
             },
             Def::Fn(function) => Some(self.fns.get(function)?.decl.name.span),
             Def::Const(place) => Some(self.consts.get(place)?.decl.name.span),
-            Def::Alias(alias) => Some(self.alias_names.get(alias)?.span),
+            Def::Alias(alias) => Some(self.aliases.get(alias)?.name.span),
         }
     }
 }

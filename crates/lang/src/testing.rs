@@ -4,6 +4,7 @@ use symbolon_circuit::{eval_ports, format_value};
 
 use crate::compile::Checked;
 use crate::diag::Diagnostics;
+use crate::ids::InstanceId;
 use crate::interp::{Interp, Stop, decode};
 use crate::lower::{Entry, EntryInput, InputKind, assert_place, lower_entry, port_type};
 use crate::tir::{Instance, TOO_DEEP};
@@ -45,7 +46,7 @@ pub fn run_tests(checked: &Checked, seed: u64) -> Vec<TestResult> {
 
 fn run_test(
     checked: &Checked,
-    place: usize,
+    place: InstanceId,
     fails: Option<&str>,
     random: &mut Random,
     runs: &mut u32,

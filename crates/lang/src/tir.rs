@@ -5,6 +5,7 @@ use std::rc::Rc;
 use num_bigint::BigInt;
 
 use crate::ast::{BinaryOp, Name, UnaryOp};
+use crate::ids::{ExprId, InstanceId, Table};
 use crate::source::Span;
 use crate::ty::{Shapes, TyId};
 use crate::value::Value;
@@ -40,8 +41,8 @@ pub struct Instance {
     pub body: Expr,
     /// The types that expressions name by place.
     pub types: Vec<TyId>,
-    /// The functions that calls name by place: places in [`Tir::instances`].
-    pub calls: Vec<usize>,
+    /// The functions that calls name by place.
+    pub calls: Vec<InstanceId>,
     /// Whether it is marked with `#[component]`.
     pub component: bool,
     /// Whether it is marked with `#[inline]`.
@@ -54,7 +55,7 @@ pub struct Instance {
 #[derive(Debug, Default)]
 pub struct Tir {
     /// All instances, in the order they were met; one is missing where its check failed.
-    pub instances: Vec<Option<Rc<Instance>>>,
+    pub instances: Table<InstanceId, Option<Rc<Instance>>>,
     /// The shapes of types.
     pub shapes: Shapes,
     /// The texts of asserts, with their places; [`Kind::Assert`] names them.
@@ -64,6 +65,8 @@ pub struct Tir {
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
+    /// Which it is; a copy has the same id.
+    pub id: ExprId,
     /// What it is.
     pub kind: Kind,
     /// Its type.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::ast::Name;
+use crate::ids::AdtId;
 
 /// A type, possibly with parts that are not known yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,8 +20,8 @@ pub enum Ty {
     Tuple(Vec<Ty>),
     /// An array.
     Array(Box<Ty>, Len),
-    /// A structure or an enumeration: its place in the program, and its arguments.
-    Adt(usize, Vec<Arg>),
+    /// A structure or an enumeration, and its arguments.
+    Adt(AdtId, Vec<Arg>),
     /// Not known yet.
     Var(u32),
     /// Stands for an error that has already been reported; fits everything.

@@ -8,6 +8,7 @@ use crate::ast::{self, BinaryOp, ExprKind, Ident};
 use crate::builtin;
 use crate::def::Def;
 use crate::diag::Code;
+use crate::ids::FnId;
 use crate::source::Span;
 use crate::tir::{Expr, Intrinsic, Kind};
 use crate::ty::{Arg, Ty};
@@ -215,7 +216,7 @@ impl FnCx<'_, '_> {
 
     pub(super) fn call_fn(
         &mut self,
-        function: usize,
+        function: FnId,
         receiver: Option<Expr>,
         args: &[ast::Arg],
         values: &[ast::Expr],

@@ -15,7 +15,7 @@ impl FnCx<'_, '_> {
         let local = self.hidden("checked", &whole, span);
         self.locals[local as usize].constant = constant;
         lets.push(self.bound_to(local, value, span));
-        Expr { kind: Kind::Local(local), ty, constant, span }
+        self.plain(Kind::Local(local), ty, constant, span)
     }
 
     /// Returns the assert that some values fit.
@@ -97,7 +97,7 @@ impl FnCx<'_, '_> {
         stmts: &mut Vec<Stmt>,
     ) {
         let root = self.locals[place.local as usize].ty;
-        let mut there = Expr { kind: Kind::Local(place.local), ty: root, constant: false, span };
+        let mut there = self.plain(Kind::Local(place.local), root, false, span);
         for (step, part) in &mut place.path {
             let whole = Box::new(there);
             let kind = match step {
@@ -107,7 +107,7 @@ impl FnCx<'_, '_> {
                     Kind::Index(whole, Box::new(index.clone()))
                 }
             };
-            there = Expr { kind, ty: *part, constant: false, span };
+            there = self.plain(kind, *part, false, span);
         }
         let value = self.keep(value, stmts);
         let new = self.checked_binary(op, (there, value), ty, span);

@@ -6,6 +6,7 @@ use super::unknown::Param;
 use super::{Binding, ConstState, Cx, FnCx, LocalInfo};
 use crate::ast::{self, Name};
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::ids::{ConstId, ModuleId};
 use crate::interp::{Interp, Stop};
 use crate::source::{Source, Span};
 use crate::tir::{MAX_DEPTH, TOO_DEEP};
@@ -22,7 +23,7 @@ pub(super) struct Seen {
 
 impl Cx<'_> {
     /// Returns the type and the value of a constant, or `None` after reporting an error.
-    pub fn constant(&mut self, place: usize, span: Span) -> Option<(Ty, Rc<Value>)> {
+    pub fn constant(&mut self, place: ConstId, span: Span) -> Option<(Ty, Rc<Value>)> {
         match self.consts.get(&place).cloned() {
             Some(ConstState::Known(known)) => return known,
             Some(ConstState::Working) => {
@@ -37,7 +38,7 @@ impl Cx<'_> {
         value
     }
 
-    fn constant_value(&mut self, place: usize) -> Option<(Ty, Rc<Value>)> {
+    fn constant_value(&mut self, place: ConstId) -> Option<(Ty, Rc<Value>)> {
         let def = self.program.consts[place].clone();
         let name = def.decl.name.clone();
         let expected = def.decl.ty.as_ref().map(|ty| {
@@ -46,7 +47,7 @@ impl Cx<'_> {
             fn_cx.settle();
             fn_cx.resolve(&ty)
         });
-        let setting = if def.public && def.module == 0 {
+        let setting = if def.public && def.module == ModuleId::MAIN {
             self.settings.get(&*name.name).cloned()
         } else {
             None
@@ -87,7 +88,7 @@ impl Cx<'_> {
         &mut self,
         expr: &ast::Expr,
         expected: Option<Ty>,
-        module: usize,
+        module: ModuleId,
         args: Vec<Param>,
         scope: Vec<Seen>,
     ) -> Option<(Ty, Value)> {
@@ -105,7 +106,7 @@ impl Cx<'_> {
         &mut self,
         expr: &ast::Expr,
         expected: Option<Ty>,
-        module: usize,
+        module: ModuleId,
         args: Vec<Param>,
         scope: Vec<Seen>,
     ) -> Option<(Ty, Value)> {

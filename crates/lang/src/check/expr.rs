@@ -8,10 +8,11 @@ use super::{Binding, FnCx};
 use crate::ast::{self, BinaryOp, ExprKind, Ident, UnaryOp};
 use crate::def::Def;
 use crate::diag::Code;
+use crate::ids::{AdtId, ExprId, Id};
 use crate::program::AdtDecl;
 use crate::references::Target;
 use crate::source::Span;
-use crate::tir::{Expr, Fits, Kind, MAX_DEEP, TOO_DEEP};
+use crate::tir::{Expr, Fits, Kind, MAX_DEEP, TOO_DEEP, TyRef};
 use crate::ty::{Arg, Len, Ty};
 use crate::value::Value;
 
@@ -20,7 +21,14 @@ impl FnCx<'_, '_> {
         self.place = span;
         let ty = self.type_ref(ty);
         self.see(span, ty);
-        Expr { kind, ty, constant, span }
+        self.plain(kind, ty, constant, span)
+    }
+
+    /// Returns an expression that nobody wrote.
+    pub(super) fn plain(&mut self, kind: Kind, ty: TyRef, constant: bool, span: Span) -> Expr {
+        let id = ExprId::of(self.cx.exprs);
+        self.cx.exprs += 1;
+        Expr { id, kind, ty, constant, span }
     }
 
     pub(super) fn ty_of(&self, expr: &Expr) -> Ty {
@@ -236,7 +244,7 @@ impl FnCx<'_, '_> {
     /// Checks a variant with its payload.
     pub(super) fn variant(
         &mut self,
-        adt: usize,
+        adt: AdtId,
         variant: usize,
         values: &[ast::Expr],
         hint: Option<&Ty>,

@@ -11,6 +11,7 @@ use crate::ast::{self, ExprKind, Ident, Name};
 use crate::builtin;
 use crate::def::Def;
 use crate::diag::{Code, Diagnostic};
+use crate::ids::{AdtId, FnId};
 use crate::lower::has_effects;
 use crate::program::Head;
 use crate::references::Target;
@@ -119,7 +120,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    fn find_method(&mut self, ty: &Ty, name: &Name) -> Option<usize> {
+    fn find_method(&mut self, ty: &Ty, name: &Name) -> Option<FnId> {
         let heads = self.heads(ty);
         let find = |this: &Self| {
             heads
@@ -133,7 +134,7 @@ impl FnCx<'_, '_> {
         find(self)
     }
 
-    fn is_option(&self, adt: usize) -> bool {
+    fn is_option(&self, adt: AdtId) -> bool {
         let some = self.cx.program.bare_variant("Some");
         matches!(some, Some(Def::Variant(option, _)) if option == adt)
     }

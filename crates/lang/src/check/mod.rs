@@ -27,6 +27,7 @@ use std::rc::Rc;
 
 use crate::ast::{self, GenericKind, Name};
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::ids::{AdtId, AliasId, ConstId, FnId, Id, InstanceId, ModuleId, Table};
 use crate::program::{AdtDecl, Program};
 use crate::references::Target;
 use crate::source::Span;
@@ -67,10 +68,10 @@ enum Binding {
 }
 
 /// A function with its arguments.
-type Key = (usize, Vec<Arg>);
+type Key = (FnId, Vec<Arg>);
 
-/// An instance to be checked: its place, its function, the arguments, and the depth of the call.
-type Waiting = (usize, usize, Vec<Arg>, u32);
+/// An instance to be checked, its function, the arguments, and the depth of the call.
+type Waiting = (InstanceId, FnId, Vec<Arg>, u32);
 
 /// The whole check.
 pub struct Cx<'a> {
@@ -84,18 +85,20 @@ pub struct Cx<'a> {
     pub parties: u64,
     /// Constants that are set from outside.
     pub settings: HashMap<String, String>,
-    keys: HashMap<Key, usize>,
-    /// The keys of all instances, by place.
-    made: Vec<Key>,
+    keys: HashMap<Key, InstanceId>,
+    /// The keys of all instances.
+    made: Table<InstanceId, Key>,
     /// The instances that are not checked yet, and where each is in this list.
     waiting: Vec<Waiting>,
-    queued: HashMap<usize, usize>,
+    queued: HashMap<InstanceId, usize>,
     /// Instances that have been checked with all that they call.
-    ensured: HashSet<usize>,
-    consts: HashMap<usize, ConstState>,
-    aliases: HashMap<usize, AliasState>,
+    ensured: HashSet<InstanceId>,
+    consts: HashMap<ConstId, ConstState>,
+    aliases: HashMap<AliasId, AliasState>,
     /// The aliases for which an error has been reported.
-    wrong_aliases: Vec<usize>,
+    wrong_aliases: Vec<AliasId>,
+    /// How many expressions there are.
+    exprs: usize,
     /// The places in `tir.asserts` of the asserts at places of the text.
     assert_places: HashMap<Span, u32>,
     /// Const parameters whose types are being found.
@@ -130,13 +133,14 @@ impl<'a> Cx<'a> {
             parties,
             settings,
             keys: HashMap::new(),
-            made: Vec::new(),
+            made: Table::default(),
             waiting: Vec::new(),
             queued: HashMap::new(),
             ensured: HashSet::new(),
             consts: HashMap::new(),
             aliases: HashMap::new(),
             wrong_aliases: Vec::new(),
+            exprs: 0,
             assert_places: HashMap::new(),
             open_params: Vec::new(),
             depth: 0,
@@ -155,7 +159,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns the instance of a function with these arguments; it is checked by [`Cx::work`].
-    pub fn instance(&mut self, function: usize, args: Vec<Arg>, span: Span) -> Option<usize> {
+    pub fn instance(&mut self, function: FnId, args: Vec<Arg>, span: Span) -> Option<InstanceId> {
         let key = (function, args);
         if let Some(&known) = self.keys.get(&key) {
             return Some(known);
@@ -166,8 +170,7 @@ impl<'a> Cx<'a> {
             self.error(Code::Limit, span, message);
             return None;
         }
-        let place = self.tir.instances.len();
-        self.tir.instances.push(None);
+        let place = self.tir.instances.push(None);
         self.keys.insert(key.clone(), place);
         self.made.push(key.clone());
         self.queued.insert(place, self.waiting.len());
@@ -198,7 +201,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Checks these instances and what they call.
-    fn ensure(&mut self, places: &[usize]) {
+    fn ensure(&mut self, places: &[InstanceId]) {
         let mut left = places.to_vec();
         while let Some(place) = left.pop() {
             if self.ensured.contains(&place) {
@@ -277,7 +280,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns the names of a structure's fields.
-    fn field_names(&self, adt: usize) -> Vec<Name> {
+    fn field_names(&self, adt: AdtId) -> Vec<Name> {
         match &self.program.adts[adt].decl {
             AdtDecl::Struct(decl) => decl.fields.iter().map(|(n, _)| n.name.clone()).collect(),
             AdtDecl::Enum(_) => Vec::new(),
@@ -286,8 +289,8 @@ impl<'a> Cx<'a> {
 
     /// Returns the variants of an enumeration with their payloads; for a structure, one variant
     /// with its fields. Unknown parts of the arguments are not allowed.
-    fn variants(&mut self, adt: usize, args: &[Arg], span: Span) -> Vec<(Name, Vec<Ty>)> {
-        let mut fn_cx = FnCx::new(self, 0);
+    fn variants(&mut self, adt: AdtId, args: &[Arg], span: Span) -> Vec<(Name, Vec<Ty>)> {
+        let mut fn_cx = FnCx::new(self, ModuleId::MAIN);
         let generics = fn_cx.cx.program.adts[adt].generics().to_vec();
         let module = fn_cx.cx.program.adts[adt].module;
         let params = fn_cx.params(module, &generics, args);
@@ -305,7 +308,7 @@ impl<'a> Cx<'a> {
 /// The check of one function.
 struct FnCx<'c, 'a> {
     cx: &'c mut Cx<'a>,
-    module: usize,
+    module: ModuleId,
     generics: Rc<Vec<Param>>,
     scope: Scope,
     /// How many of the first names in scope are const parameters.
@@ -313,7 +316,7 @@ struct FnCx<'c, 'a> {
     locals: Vec<LocalInfo>,
     types: Vec<Ty>,
     type_spans: Vec<Span>,
-    calls: Vec<(usize, Vec<Arg>, Span)>,
+    calls: Vec<(FnId, Vec<Arg>, Span)>,
     vars: Vec<(Option<Ty>, VarKind)>,
     lens: Vec<Option<Len>>,
     pending: Vec<Pending>,
@@ -366,7 +369,7 @@ struct Loop {
 }
 
 impl<'c, 'a> FnCx<'c, 'a> {
-    fn new(cx: &'c mut Cx<'a>, module: usize) -> Self {
+    fn new(cx: &'c mut Cx<'a>, module: ModuleId) -> Self {
         FnCx {
             cx,
             module,
@@ -452,7 +455,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
     }
 
     /// Returns where the types in a definition are looked up for these arguments.
-    fn inside(&mut self, adt: usize, args: &[Arg]) -> Env {
+    fn inside(&mut self, adt: AdtId, args: &[Arg]) -> Env {
         let generics = self.cx.program.adts[adt].generics().to_vec();
         let module = self.cx.program.adts[adt].module;
         let args = Rc::new(self.params(module, &generics, args));
@@ -460,14 +463,14 @@ impl<'c, 'a> FnCx<'c, 'a> {
     }
 
     /// Returns the payload of one variant.
-    fn payload_of(&mut self, adt: usize, variant: usize, args: &[Arg]) -> Vec<Ty> {
+    fn payload_of(&mut self, adt: AdtId, variant: usize, args: &[Arg]) -> Vec<Ty> {
         let env = self.inside(adt, args);
         let AdtDecl::Enum(decl) = &self.cx.program.adts[adt].decl else { return Vec::new() };
         let decl = decl.clone();
         decl.variants[variant].payload.iter().map(|ty| self.convert(ty, &env)).collect()
     }
 
-    fn variants_of(&mut self, adt: usize, args: &[Arg]) -> Vec<(Name, Vec<Ty>)> {
+    fn variants_of(&mut self, adt: AdtId, args: &[Arg]) -> Vec<(Name, Vec<Ty>)> {
         let env = self.inside(adt, args);
         match &self.cx.program.adts[adt].decl {
             AdtDecl::Struct(decl) => {
@@ -486,7 +489,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         }
     }
 
-    fn check_function(cx: &'c mut Cx<'a>, function: usize, args: &[Arg]) -> Instance {
+    fn check_function(cx: &'c mut Cx<'a>, function: FnId, args: &[Arg]) -> Instance {
         let def = cx.program.fns[function].clone();
         let mut this = FnCx::new(cx, def.module);
         this.generics = Rc::new(this.params(def.module, &def.generics, args));
@@ -660,10 +663,10 @@ impl<'c, 'a> FnCx<'c, 'a> {
                     let error = self.diagnostic(Code::Type, at, message);
                     self.cx.errors.push(error.help("say them: `name::<…>(…)`"));
                 }
-                calls.push(0);
+                calls.push(InstanceId::of(0));
                 continue;
             }
-            calls.push(self.cx.instance(function, args, at).unwrap_or(0));
+            calls.push(self.cx.instance(function, args, at).unwrap_or(InstanceId::of(0)));
         }
         if self.cx.errors.errors() == 0 {
             self.check_cover(&types);

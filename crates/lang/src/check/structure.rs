@@ -6,6 +6,7 @@ use super::{FnCx, LocalInfo};
 use crate::ast::{self, ExprKind, Ident, Name};
 use crate::def::Def;
 use crate::diag::Code;
+use crate::ids::AdtId;
 use crate::lower::has_effects;
 use crate::program::AdtDecl;
 use crate::source::Span;
@@ -14,7 +15,7 @@ use crate::ty::{Arg, Ty};
 
 /// A structure, or a variant whose parts have names.
 pub(super) struct Named {
-    pub adt: usize,
+    pub adt: AdtId,
     /// The number of the variant.
     pub variant: Option<usize>,
     pub name: Name,
@@ -168,7 +169,7 @@ impl FnCx<'_, '_> {
             all.push(match part {
                 Some(part) => part,
                 None => {
-                    let from = Expr { kind: Kind::Local(local), ty: whole, constant, span };
+                    let from = self.plain(Kind::Local(local), whole, constant, span);
                     let kind = Kind::Field(Box::new(from), place);
                     self.node(kind, &named.types[place], constant, span)
                 }
@@ -196,8 +197,8 @@ impl FnCx<'_, '_> {
         for &place in order {
             let Expr { ty, constant, span, .. } = parts[place];
             let local = self.hidden_field(parts[place].clone());
-            let kind = Kind::Local(local);
-            let value = std::mem::replace(&mut parts[place], Expr { kind, ty, constant, span });
+            let use_of_it = self.plain(Kind::Local(local), ty, constant, span);
+            let value = std::mem::replace(&mut parts[place], use_of_it);
             let kind = PatternKind::Bind(local);
             lets.push(Stmt::Let(Pattern { kind, ty, span }, value));
         }
@@ -205,7 +206,7 @@ impl FnCx<'_, '_> {
     }
 
     /// Reports a field that a type does not have, with the nearest that it has.
-    pub(super) fn no_field(&mut self, shown: &str, adt: Option<usize>, name: &Ident) {
+    pub(super) fn no_field(&mut self, shown: &str, adt: Option<AdtId>, name: &Ident) {
         let message = format!("`{shown}` has no field `{}`", name.name);
         let mut error = self.diagnostic(Code::Name, name.span, message);
         let methods = self.cx.program.methods.len() as u64;

@@ -9,6 +9,8 @@ use crate::ast::{self, BinaryOp, ExprKind, GenericKind, Name, TypeKind, UnaryOp}
 use crate::builtin;
 use crate::def::Def;
 use crate::diag::Code;
+use crate::ids::{AdtId, AliasId, ModuleId};
+use crate::program::Alias;
 use crate::source::Span;
 use crate::tir::Local;
 use crate::ty::{Arg, Len, MAX_WIDTH, Ty};
@@ -129,7 +131,7 @@ impl FnCx<'_, '_> {
 
     /// Returns the type of an alias. It is found once, because aliases of aliases can double it
     /// each time.
-    fn convert_alias(&mut self, alias: usize, span: Span) -> Ty {
+    fn convert_alias(&mut self, alias: AliasId, span: Span) -> Ty {
         match self.cx.aliases.get(&alias) {
             Some(AliasState::Known(known)) => return known.clone(),
             Some(AliasState::Wrong) => return Ty::Error,
@@ -144,7 +146,7 @@ impl FnCx<'_, '_> {
             return Ty::Error;
         }
         let errors = self.cx.errors.errors();
-        let (module, ty) = self.cx.program.aliases[alias].clone();
+        let Alias { module, ty, .. } = self.cx.program.aliases[alias].clone();
         let env = Env { module, args: Rc::new(Vec::new()), own: false };
         self.cx.aliases.insert(alias, AliasState::Working);
         self.alias_depth += 1;
@@ -195,7 +197,7 @@ impl FnCx<'_, '_> {
         })
     }
 
-    fn convert_adt(&mut self, adt: usize, span: Span, args: &[ast::Arg], env: &Env) -> Ty {
+    fn convert_adt(&mut self, adt: AdtId, span: Span, args: &[ast::Arg], env: &Env) -> Ty {
         let generics = self.cx.program.adts[adt].generics().to_vec();
         if args.is_empty() {
             return Ty::Adt(adt, self.fresh_args(&generics));
@@ -215,7 +217,7 @@ impl FnCx<'_, '_> {
     /// already has.
     pub(super) fn convert_args(
         &mut self,
-        module: usize,
+        module: ModuleId,
         before: Vec<Param>,
         generics: &[ast::Generic],
         args: &[ast::Arg],
@@ -236,7 +238,7 @@ impl FnCx<'_, '_> {
     /// Returns generic parameters with their arguments.
     pub(super) fn params(
         &mut self,
-        module: usize,
+        module: ModuleId,
         generics: &[ast::Generic],
         args: &[Arg],
     ) -> Vec<Param> {
@@ -249,7 +251,7 @@ impl FnCx<'_, '_> {
     }
 
     /// Returns the declared type of a const parameter, which may use the parameters before it.
-    fn param_type(&mut self, generic: &ast::Generic, module: usize, before: &[Param]) -> Ty {
+    fn param_type(&mut self, generic: &ast::Generic, module: ModuleId, before: &[Param]) -> Ty {
         let GenericKind::Const(ty) = &generic.kind else { return Ty::Error };
         // A fast path: nearly all are `usize`, and each use of a parameter asks for its type.
         if let TypeKind::Path(path, args) = &ty.kind

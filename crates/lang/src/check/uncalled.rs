@@ -6,6 +6,7 @@ use super::{AliasState, Cx};
 use crate::ast::{self, Generic, GenericKind, TypeKind};
 use crate::builtin;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::ids::FnId;
 use crate::ty::{Arg, Len, Precision, Ty};
 
 /// Constants for the parameters in turn, from far apart to all equal.
@@ -28,8 +29,8 @@ impl Cx<'_> {
     /// every sample gives it in the same words, because it then does not depend on the arguments.
     ///
     /// The program stays as it is: samples do not become instances.
-    pub fn check_uncalled(&mut self, functions: &[usize]) {
-        let called: HashSet<usize> = self.keys.keys().map(|(known, _)| *known).collect();
+    pub fn check_uncalled(&mut self, functions: &[FnId]) {
+        let called: HashSet<FnId> = self.keys.keys().map(|(known, _)| *known).collect();
         for &function in functions {
             let generics = &self.program.fns[function].generics;
             if called.contains(&function) || generics.is_empty() || self.sampled >= MAX_SAMPLED {
@@ -40,7 +41,7 @@ impl Cx<'_> {
     }
 
     /// Returns the errors that all samples have in common.
-    fn common_errors(&mut self, function: usize) -> Vec<Diagnostic> {
+    fn common_errors(&mut self, function: FnId) -> Vec<Diagnostic> {
         let generics = self.program.fns[function].generics.clone();
         let mut common: Option<Vec<Diagnostic>> = None;
         for (round, constants) in CONSTANTS.iter().enumerate() {
@@ -78,24 +79,23 @@ impl Cx<'_> {
     }
 
     /// Checks an instance and what it calls, forgets them, and returns the errors.
-    fn errors_of_sample(&mut self, function: usize, args: Vec<Arg>) -> Diagnostics {
-        let (instances, asserts) = (self.tir.instances.len(), self.tir.asserts.len());
+    fn errors_of_sample(&mut self, function: FnId, args: Vec<Arg>) -> Diagnostics {
+        let (first, asserts) = (self.tir.instances.next(), self.tir.asserts.len());
         let (limits, work) = ((self.rounds, self.steps, self.compared), self.work.replace(0));
         let errors = std::mem::take(&mut self.errors);
         let span = self.program.fns[function].decl.name.span;
         self.instance(function, args, span);
         self.work();
         let found = std::mem::replace(&mut self.errors, errors);
-        for place in instances..self.tir.instances.len() {
-            self.ensured.remove(&place);
-        }
-        for key in self.made.drain(instances..) {
-            self.keys.remove(&key);
+        for key in self.made.drain_from(first) {
+            if let Some(place) = self.keys.remove(&key) {
+                self.ensured.remove(&place);
+            }
         }
         for (_, span) in self.tir.asserts.drain(asserts..) {
             self.assert_places.remove(&span);
         }
-        self.tir.instances.truncate(instances);
+        drop(self.tir.instances.drain_from(first));
         // Every sample reports its own errors.
         for alias in self.wrong_aliases.drain(..) {
             if matches!(self.aliases.get(&alias), Some(AliasState::Wrong)) {

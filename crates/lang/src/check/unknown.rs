@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::ast::{self, Name};
+use crate::ids::ModuleId;
 use crate::ty::{Arg, Ty};
 
 /// A generic parameter and its argument.
@@ -29,7 +30,7 @@ pub(super) enum VarKind {
 #[derive(Clone)]
 pub(super) struct Env {
     /// The module.
-    pub module: usize,
+    pub module: ModuleId,
     /// Generic parameters and their arguments.
     pub args: Rc<Vec<Param>>,
     /// Whether it is the function's own, which also sees the constants in scope.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Gates, Word};
 
+use crate::ids::ExprId;
 use crate::tir::{Expr, Local, Pattern};
 
 /// What a loop does in every round.
@@ -16,8 +17,15 @@ pub(super) struct Body<'e> {
     pub(super) gives: bool,
 }
 
+/// An array from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Array {
+    Variable(Local),
+    Constant(ExprId),
+}
+
 /// An array and the width of its elements, and their places in all rounds.
-type Gathered = ((usize, usize), Rc<[u32]>);
+type Gathered = ((Array, usize), Rc<[u32]>);
 
 /// What the body of a repeated loop takes from around it.
 pub(super) struct Outer {
@@ -28,7 +36,7 @@ pub(super) struct Outer {
     /// The inputs for bits from outside.
     pub(super) bits: HashMap<Bit, Bit>,
     /// The inputs for elements of arrays, by the array and the first round's index.
-    pub(super) elements: HashMap<(usize, u64), Word>,
+    pub(super) elements: HashMap<(Array, u64), Word>,
     /// Those of arrays at other places, by the array, their width and their places in all rounds.
     pub(super) others: HashMap<Gathered, Word>,
     /// What these inputs are, in their order.

@@ -1,16 +1,16 @@
 //! Who calls whom, how often, and who can fail.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Lower;
 use super::places::walk;
+use crate::ids::InstanceId;
 use crate::tir::{Expr, Instance, Kind, Tir};
 
 /// Returns how often each instance that the entry reaches is called; 2 means twice or more.
-pub(super) fn count(tir: &Tir, entry: usize) -> HashMap<usize, u8> {
+pub(super) fn count(tir: &Tir, entry: InstanceId) -> HashMap<InstanceId, u8> {
     let mut order = Vec::new();
-    let mut seen = vec![false; tir.instances.len()];
-    visit(tir, entry, &mut seen, &mut order);
+    visit(tir, entry, &mut HashSet::new(), &mut order);
     let mut counts = HashMap::from([(entry, 1u8)]);
     // Callers come after what they call.
     for &caller in order.iter().rev() {
@@ -26,8 +26,13 @@ pub(super) fn count(tir: &Tir, entry: usize) -> HashMap<usize, u8> {
     counts
 }
 
-fn visit(tir: &Tir, place: usize, seen: &mut [bool], order: &mut Vec<usize>) {
-    if std::mem::replace(&mut seen[place], true) {
+fn visit(
+    tir: &Tir,
+    place: InstanceId,
+    seen: &mut HashSet<InstanceId>,
+    order: &mut Vec<InstanceId>,
+) {
+    if !seen.insert(place) {
         return;
     }
     if let Some(Some(instance)) = tir.instances.get(place) {
@@ -39,17 +44,30 @@ fn visit(tir: &Tir, place: usize, seen: &mut [bool], order: &mut Vec<usize>) {
 }
 
 /// Returns an instance that calls itself, directly or not.
-pub fn cycle(tir: &Tir) -> Option<usize> {
-    // 0: not seen, 1: in progress, 2: done.
-    let mut states = vec![0u8; tir.instances.len()];
-    (0..tir.instances.len()).find_map(|place| find_cycle(tir, place, &mut states))
+pub fn cycle(tir: &Tir) -> Option<InstanceId> {
+    let mut states = HashMap::new();
+    tir.instances.ids().find_map(|place| find_cycle(tir, place, &mut states))
 }
 
-fn find_cycle(tir: &Tir, place: usize, states: &mut [u8]) -> Option<usize> {
-    match states[place] {
-        1 => return Some(place),
-        2 => return None,
-        _ => states[place] = 1,
+/// What the search for cycles knows of an instance that it has seen.
+#[derive(Clone, Copy)]
+enum State {
+    Open,
+    Done,
+}
+
+fn find_cycle(
+    tir: &Tir,
+    place: InstanceId,
+    states: &mut HashMap<InstanceId, State>,
+) -> Option<InstanceId> {
+    match states.insert(place, State::Open) {
+        Some(State::Open) => return Some(place),
+        Some(State::Done) => {
+            states.insert(place, State::Done);
+            return None;
+        }
+        None => {}
     }
     if let Some(Some(instance)) = tir.instances.get(place) {
         for &callee in &instance.calls {
@@ -58,12 +76,12 @@ fn find_cycle(tir: &Tir, place: usize, states: &mut [u8]) -> Option<usize> {
             }
         }
     }
-    states[place] = 2;
+    states.insert(place, State::Done);
     None
 }
 
 /// Returns whether an instance or what it calls has asserts.
-pub(super) fn fails(lower: &mut Lower<'_>, place: usize) -> bool {
+pub(super) fn fails(lower: &mut Lower<'_>, place: InstanceId) -> bool {
     if let Some(&known) = lower.fails.get(&place) {
         return known;
     }

@@ -86,7 +86,7 @@ impl Machine<'_, '_, '_> {
         if value.iter().all(|bit| bit.as_constant().is_some()) {
             return self.choose_part(frame, Rest::Arms(arms, 0), value, &[]);
         }
-        let key = arms.as_ptr().addr();
+        let key = arms[0].body.id;
         let excludes = match self.lower.excludes.get(&key) {
             Some(known) => known.clone(),
             None => {

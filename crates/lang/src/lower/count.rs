@@ -5,6 +5,7 @@ use symbolon_circuit::{Circuit, Receivers, Type};
 
 use super::{Done, Lower, Machine, calls, local_type, port_type};
 use crate::diag::{Code, Diagnostics};
+use crate::ids::InstanceId;
 use crate::tir::Tir;
 
 /// Writes one call of an instance as a circuit of its own. Returns `None` if the function has no
@@ -14,14 +15,14 @@ use crate::tir::Tir;
 /// The errors are in `errors`.
 pub fn one_call(
     tir: &Tir,
-    place: usize,
+    place: InstanceId,
     errors: &mut Diagnostics,
 ) -> Result<Option<Circuit>, super::Failed> {
     let mut lower = Lower::new(tir, errors, place);
     write(&mut lower, place)
 }
 
-fn write(lower: &mut Lower<'_>, place: usize) -> Done<Option<Circuit>> {
+fn write(lower: &mut Lower<'_>, place: InstanceId) -> Done<Option<Circuit>> {
     let instance = lower.instance(place)?;
     let fails = calls::fails(lower, place);
     let shapes = &lower.tir.shapes;

@@ -14,6 +14,7 @@ use super::{Done, Failed, Machine, assert_number};
 use crate::ast::BinaryOp;
 use crate::cost::Totals;
 use crate::diag::Code;
+use crate::ids::InstanceId;
 use crate::interp::{Interp, Stop, decode, encode};
 use crate::numbers::{fraction, whole};
 use crate::source::Span;
@@ -416,7 +417,12 @@ impl Machine<'_, '_, '_> {
     }
 
     /// Computes a call whose arguments are constants, instead of writing it.
-    fn constant_call(&mut self, place: usize, words: &[Word], span: Span) -> Done<Option<Word>> {
+    fn constant_call(
+        &mut self,
+        place: InstanceId,
+        words: &[Word],
+        span: Span,
+    ) -> Done<Option<Word>> {
         let callee = self.lower.instance(place)?;
         let tir = self.lower.tir;
         let mut values = Vec::new();

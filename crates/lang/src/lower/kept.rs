@@ -8,6 +8,7 @@ use std::rc::Rc;
 use symbolon_circuit::builder::{Bit, Word};
 
 use super::{Done, Machine, calls};
+use crate::ids::InstanceId;
 use crate::tir::Instance;
 
 /// Calls with more bits of arguments than this are written each time.
@@ -17,7 +18,7 @@ const MOST_BITS: usize = 1 << 12;
 const MOST_KEPT: usize = 1 << 20;
 
 /// A function, whether the unmarked functions that it calls are written out, and the arguments.
-type Key = (usize, bool, Box<[Bit]>);
+type Key = (InstanceId, bool, Box<[Bit]>);
 
 /// What has been written.
 #[derive(Default)]
@@ -34,7 +35,7 @@ impl Machine<'_, '_, '_> {
     /// Calls a function by writing it out here, unless this has been done with these arguments.
     pub(super) fn write_out(
         &mut self,
-        place: usize,
+        place: InstanceId,
         callee: Rc<Instance>,
         args: Vec<Word>,
     ) -> Done<Word> {

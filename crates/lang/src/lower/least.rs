@@ -6,16 +6,17 @@ use std::collections::HashMap;
 use super::places::walk;
 use super::{Done, Lower, MAX_STEPS, Machine, calls};
 use crate::ast::BinaryOp;
+use crate::ids::InstanceId;
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Over, Step, Stmt};
 
 /// The least steps of instances, by whether the unmarked functions that they call are written out.
-pub(super) type Least = HashMap<(usize, bool), u64>;
+pub(super) type Least = HashMap<(InstanceId, bool), u64>;
 
 impl Lower<'_> {
     /// Returns how many steps a call takes at least. Only functions that can fail and are certainly
     /// written out count with those that they call: others may be components, or written before.
-    fn least(&mut self, place: usize, whole: bool) -> u64 {
+    fn least(&mut self, place: InstanceId, whole: bool) -> u64 {
         let Some(Some(instance)) = self.tir.instances.get(place).cloned() else { return 1 };
         let is_written = instance.inline || (whole && !instance.component);
         if !is_written || !calls::fails(self, place) {
@@ -45,7 +46,7 @@ impl Lower<'_> {
 
 impl Machine<'_, '_, '_> {
     /// Refuses a function that would take more steps than are left, before it takes them.
-    pub(super) fn steps_left_for(&mut self, place: usize, span: Span) -> Done<()> {
+    pub(super) fn steps_left_for(&mut self, place: InstanceId, span: Span) -> Done<()> {
         let least = self.lower.least(place, self.whole);
         self.steps_for(least, span)
     }

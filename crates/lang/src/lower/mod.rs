@@ -36,6 +36,7 @@ use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Profile, Subcircui
 
 use crate::cost::{Costs, Totals};
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::ids::{ExprId, InstanceId};
 use crate::source::Span;
 use crate::tir::{Expr, Instance, Local, MAX_DEEP, MAX_DEPTH, TOO_DEEP, Tir};
 use crate::ty::TyId;
@@ -99,18 +100,18 @@ pub struct Lower<'a> {
     tir: &'a Tir,
     errors: &'a mut Diagnostics,
     /// How often each instance is called; 2 means twice or more.
-    counts: HashMap<usize, u8>,
-    fails: HashMap<usize, bool>,
+    counts: HashMap<InstanceId, u8>,
+    fails: HashMap<InstanceId, bool>,
     least: least::Least,
-    components: HashMap<usize, Option<Finished>>,
-    assigned: HashMap<usize, Rc<[Local]>>,
-    /// Which arms of `match`es exclude all before, by their addresses.
-    excludes: HashMap<usize, Rc<[bool]>>,
-    /// The bodies of loops that cannot be repeats of calls, by their addresses.
-    refused: HashSet<usize>,
-    /// Whether bodies of loops call what may be a component: by their addresses, and by whether
-    /// unmarked functions are written out.
-    may_call: HashMap<(usize, bool), bool>,
+    components: HashMap<InstanceId, Option<Finished>>,
+    assigned: HashMap<ExprId, Rc<[Local]>>,
+    /// Which arms of a `match` exclude all before, by the first arm's body.
+    excludes: HashMap<ExprId, Rc<[bool]>>,
+    /// The bodies of loops that cannot be repeats of calls.
+    refused: HashSet<ExprId>,
+    /// Whether bodies of loops call what may be a component, also by whether unmarked functions are
+    /// written out.
+    may_call: HashMap<(ExprId, bool), bool>,
     /// Whether every loop that can be a repeat is one.
     repeat_all: bool,
     /// How many loops of each function are repeats.
@@ -199,7 +200,7 @@ struct Machine<'l, 'a, 'g> {
 
 impl<'a> Lower<'a> {
     /// Returns the lowering of a checked program from this instance on.
-    pub fn new(tir: &'a Tir, errors: &'a mut Diagnostics, entry: usize) -> Self {
+    pub fn new(tir: &'a Tir, errors: &'a mut Diagnostics, entry: InstanceId) -> Self {
         let counts = calls::count(tir, entry);
         let last = tir.asserts.len().checked_sub(1);
         let code_bits = last.map_or(0, |last| assert_number(last as u32).ilog2() as usize + 1);
@@ -230,12 +231,12 @@ impl<'a> Lower<'a> {
         Err(Failed)
     }
 
-    fn instance(&mut self, place: usize) -> Done<Rc<Instance>> {
+    fn instance(&mut self, place: InstanceId) -> Done<Rc<Instance>> {
         self.tir.instances.get(place).cloned().flatten().ok_or(Failed)
     }
 
     /// Returns the component of an instance, if it is one.
-    fn component(&mut self, place: usize, whole: bool) -> Done<Option<Finished>> {
+    fn component(&mut self, place: InstanceId, whole: bool) -> Done<Option<Finished>> {
         let instance = self.instance(place)?;
         if instance.inline || (whole && !instance.component) {
             return Ok(None);
@@ -495,12 +496,11 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
 
     /// Returns the variables that an expression changes but does not itself declare.
     fn assigned(&mut self, expr: &Expr) -> Rc<[Local]> {
-        let key = std::ptr::from_ref(expr).addr();
-        if let Some(known) = self.lower.assigned.get(&key) {
+        if let Some(known) = self.lower.assigned.get(&expr.id) {
             return known.clone();
         }
         let found: Rc<[Local]> = places::assigned(expr).into();
-        self.lower.assigned.insert(key, found.clone());
+        self.lower.assigned.insert(expr.id, found.clone());
         found
     }
 }

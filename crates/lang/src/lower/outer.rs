@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::Word;
 
-use super::body::Counter;
+use super::body::{Array, Counter};
 use super::known::reads;
 use super::places::constant;
 use super::state::Frame;
@@ -97,16 +97,16 @@ impl Machine<'_, '_, '_> {
         Ok(Some(element))
     }
 
-    /// Returns an array from outside, and a key that no other has.
-    fn outside(&mut self, frame: &Frame, array: &Expr) -> Done<(usize, Rc<Word>)> {
+    /// Returns an array from outside, and which it is.
+    fn outside(&mut self, frame: &Frame, array: &Expr) -> Done<(Array, Rc<Word>)> {
         match (&array.kind, &frame.outer) {
             (Kind::Local(local), Some(outer)) => {
-                Ok((*local as usize, outer.words[*local as usize].clone()))
+                Ok((Array::Variable(*local), outer.words[*local as usize].clone()))
             }
             (Kind::Const(value), _) => {
                 let ty = frame.instance.types[array.ty as usize];
                 let word = self.constant_word(ty, value);
-                Ok((std::ptr::from_ref(array).addr(), Rc::new(word)))
+                Ok((Array::Constant(array.id), Rc::new(word)))
             }
             _ => Err(Failed),
         }

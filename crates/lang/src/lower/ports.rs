@@ -8,6 +8,7 @@ use symbolon_circuit::{Circuit, PartyId, Receivers, Type};
 use super::{Done, Failed, Lower, Machine, calls};
 use crate::cost::{Costs, Totals};
 use crate::diag::{Code, Diagnostics};
+use crate::ids::InstanceId;
 use crate::source::Span;
 use crate::tir::Tir;
 use crate::ty::{Precision, Shape, Shapes, TyId};
@@ -55,7 +56,7 @@ pub struct Entry {
     /// The circuit's name.
     pub name: String,
     /// The instance in [`Tir::instances`].
-    pub instance: usize,
+    pub instance: InstanceId,
     /// Its inputs.
     pub inputs: Vec<EntryInput>,
     /// Its outputs.
@@ -66,7 +67,12 @@ pub struct Entry {
 
 impl Entry {
     /// Returns a test as an entry: party 0 owns its parameters, and all learn its result, if any.
-    pub fn test(instance: usize, inputs: Vec<EntryInput>, result: TyId, shapes: &Shapes) -> Entry {
+    pub fn test(
+        instance: InstanceId,
+        inputs: Vec<EntryInput>,
+        result: TyId,
+        shapes: &Shapes,
+    ) -> Entry {
         let span = Span::default();
         let output =
             EntryOutput { name: "result".into(), to: Some(Receivers::All), ty: result, span };

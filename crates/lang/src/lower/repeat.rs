@@ -140,7 +140,7 @@ struct Trial {
 impl Machine<'_, '_, '_> {
     /// Returns whether an expression calls what may be a component.
     pub(super) fn may_call(&mut self, frame: &Frame, expr: &Expr) -> bool {
-        let key = (std::ptr::from_ref(expr).addr(), self.whole);
+        let key = (expr.id, self.whole);
         if let Some(&known) = self.lower.may_call.get(&key) {
             return known;
         }
@@ -184,7 +184,7 @@ impl Machine<'_, '_, '_> {
         (body, most): (Body<'_>, Most),
         bits: &mut Vec<Bit>,
     ) -> Done<Repeated> {
-        let key = std::ptr::from_ref(body.expr).addr();
+        let key = body.expr.id;
         let Ok(mut count) = u32::try_from(count) else { return Ok(Repeated::default()) };
         let asked_before = matches!(most, Most::Calls) && self.lower.refused.contains(&key);
         let is_inside = |outer: &Outer| mentions(body.expr, &outer.arrays);

@@ -87,9 +87,9 @@ pub(super) fn arrays(body: Body<'_>, assigned: &[Local]) -> Vec<(Local, usize)> 
         Kind::Local(local) => drop(all.entry(*local).and_modify(|uses| uses.whole += 1)),
         Kind::Index(array, _) => {
             let mut inner = &**array;
-            let is_part = seen.contains(&std::ptr::from_ref(expr).addr());
+            let is_part = seen.contains(&expr.id);
             while let Kind::Index(array, _) = &inner.kind {
-                seen.insert(std::ptr::from_ref(inner).addr());
+                seen.insert(inner.id);
                 inner = array;
             }
             let (base, indices) = chain(expr);

@@ -87,7 +87,7 @@ fn count(job: &Job, is_void: &dyn Fn() -> bool) -> Option<Counted> {
         counts.push(Count { span: instance.span, name: instance.name.clone(), gates });
     }
     let mut seen = HashSet::new();
-    for (place, instance) in tir.instances.iter().enumerate() {
+    for (place, instance) in tir.instances.iter() {
         let Some(instance) = instance else { continue };
         let is_entry = entry.as_ref().is_some_and(|entry| entry.instance == place);
         let known = !seen.insert((instance.span, instance.name.clone()));
