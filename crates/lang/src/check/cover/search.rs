@@ -421,6 +421,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::ids::Id;
     use crate::source::Span;
     use crate::ty::{Len, Ty};
 
@@ -440,7 +441,7 @@ mod tests {
             ("B".into(), vec![number]),
             ("C".into(), vec![truth, number]),
         ];
-        let choice = Ty::Adt(0, Vec::new());
+        let choice = Ty::Adt(Id::of(0), Vec::new());
         let made = shapes.add(choice.clone(), Shape::Enum("E".into(), variants)).unwrap();
         let all = Ty::Tuple(vec![small, Ty::Bool, choice]);
         let all = shapes.add(all, Shape::Tuple(vec![number, truth, made])).unwrap();
