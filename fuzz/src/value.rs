@@ -3,7 +3,11 @@
 use symbolon_circuit::{Input, Type, format_value, parse_value, to_bits_string, to_hex};
 
 fn ty(kind: u8, width: u32, len: u32) -> Type {
-    let scalar = if kind & 1 == 0 { Type::Uint(width) } else { Type::Int(width) };
+    let scalar = match kind & 9 {
+        0 => Type::Uint(width),
+        1 => Type::Int(width),
+        _ => Type::Text(width),
+    };
     let array = |elem| Type::Array { len, elem: Box::new(elem) };
     match kind >> 1 & 3 {
         0 => scalar,

@@ -5,6 +5,7 @@ use symbolon_circuit::{FileForm, Input, Type, format_file, format_value, parse_f
 fn ty(bytes: &[u8; 4]) -> Type {
     let [kind, width, len, parts] = bytes.map(u32::from);
     let scalar = match kind & 3 {
+        _ if kind & 32 == 32 => Type::Text(width % 32 + 1),
         0 => Type::Uint(width + 1),
         1 => Type::Int(width + 1),
         2 => Type::Fixed { int: width % 16 + 1, frac: width / 16 },
@@ -40,6 +41,11 @@ pub fn check(data: &[u8]) {
         1 => &["a", "b"],
         2 => &["a"],
         _ => &["a.b"],
+    };
+    let columns = match how >> 5 & 3 {
+        1 => &["a|sha256"],
+        2 => &["a|hex"],
+        _ => columns,
     };
     let columns = columns.iter().map(|name| name.to_string()).collect();
     let form = FileForm { csv: how & 1 == 1, pad: how & 2 == 2, json: how & 16 == 16, columns };

@@ -160,6 +160,10 @@ impl Encoder {
             Type::Bool => self.tag(3),
             Type::F32 => self.tag(8),
             Type::F64 => self.tag(9),
+            Type::Text(len) => {
+                self.tag(10);
+                self.numbers([*len]);
+            }
             Type::Fixed { int, frac } => {
                 self.tag(4);
                 self.numbers([*int, *frac]);

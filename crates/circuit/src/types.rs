@@ -32,6 +32,9 @@ pub enum Type {
     F32,
     /// The same of 64 bits.
     F64,
+    /// A text of at most this many bytes of UTF-8, then zero bytes; the first byte on the lowest
+    /// wires.
+    Text(u32),
     /// Parts side by side, the first on the lowest wires.
     Tuple(Vec<Type>),
     /// As a tuple, with names.
@@ -67,6 +70,7 @@ impl Type {
             Type::F32 => 32,
             Type::F64 => 64,
             Type::Fixed { int, frac } => u64::from(*int) + u64::from(*frac),
+            Type::Text(len) => 8 * u64::from(*len),
             Type::Tuple(parts) => sum(parts),
             Type::Struct { fields, .. } => {
                 fields.iter().map(|(_, ty)| ty.width()).fold(0, u64::saturating_add)
@@ -102,6 +106,20 @@ impl Type {
         }
     }
 
+    /// Returns whether a text is a part of the type.
+    pub(crate) fn has_text(&self) -> bool {
+        match self {
+            Type::Text(_) => true,
+            Type::Array { elem, .. } => elem.has_text(),
+            Type::Tuple(parts) => parts.iter().any(Type::has_text),
+            Type::Struct { fields, .. } => fields.iter().any(|(_, ty)| ty.has_text()),
+            Type::Enum { variants, .. } => {
+                variants.iter().any(|(_, parts)| parts.iter().any(Type::has_text))
+            }
+            _ => false,
+        }
+    }
+
     /// Returns the type that an `Option` may hold, for an enumeration of that form.
     pub(crate) fn optional(&self) -> Option<&Type> {
         match self {
@@ -123,8 +141,8 @@ fn sum(parts: &[Type]) -> u64 {
 }
 
 impl std::fmt::Display for Type {
-    /// Writes `uint32`, `int8`, `uint32[16]`, `bool`, `fixed<12, 20>`, `(bool, int8)`, the name of
-    /// a structure, `Option<uint8>`.
+    /// Writes `uint32`, `int8`, `uint32[16]`, `bool`, `fixed<12, 20>`, `text<64>`, `(bool, int8)`,
+    /// the name of a structure, `Option<uint8>`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Type::Uint(width) => write!(f, "uint{width}"),
@@ -134,6 +152,7 @@ impl std::fmt::Display for Type {
             Type::F32 => f.write_str("f32"),
             Type::F64 => f.write_str("f64"),
             Type::Fixed { int, frac } => write!(f, "fixed<{int}, {frac}>"),
+            Type::Text(len) => write!(f, "text<{len}>"),
             Type::Tuple(parts) => {
                 f.write_str("(")?;
                 for (i, part) in parts.iter().enumerate() {

@@ -10,8 +10,8 @@ const MAX_DEPTH: usize = 64;
 /// A text that is not a type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0}; a type is written as uint32, int8, bool, f32, f64, fixed<12, 20>, (bool, int8), \
-     Option<uint8> or uint32[200]"
+    "{0}; a type is written as uint32, int8, bool, f32, f64, fixed<12, 20>, text<64>, \
+     (bool, int8), Option<uint8> or uint32[200]"
 )]
 pub struct ParseTypeError(&'static str);
 
@@ -99,6 +99,10 @@ impl Text<'_> {
             let frac = self.number()?;
             self.expect(">", "fixed< ends with `>`")?;
             Type::Fixed { int, frac }
+        } else if self.take("text<") {
+            let len = self.number()?;
+            self.expect(">", "text< ends with `>`")?;
+            Type::Text(len)
         } else if self.take("uint") {
             Type::Uint(self.number()?)
         } else if self.take("int") {
@@ -126,6 +130,7 @@ mod tests {
         let leaf = prop_oneof![
             any::<u32>().prop_map(Type::Uint),
             any::<u32>().prop_map(Type::Int),
+            any::<u32>().prop_map(Type::Text),
             any::<(u32, u32)>().prop_map(|(int, frac)| Type::Fixed { int, frac }),
             prop::sample::select(vec![Type::Bool, Type::F32, Type::F64]),
         ];
@@ -151,7 +156,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_or_refused(text in "[uint0-9\\[\\]<>(), OptionBb.]{0,40}") {
+        fn any_text_is_read_or_refused(text in "[uint0-9\\[\\]<>(), OptionBb.ex]{0,40}") {
             if let Ok(ty) = text.parse::<Type>() {
                 prop_assert_eq!(ty.to_string().parse(), Ok(ty));
             }
@@ -171,6 +176,9 @@ mod tests {
             ("(bool int8)", "commas"),
             ("fixed<3>", "two numbers"),
             ("Option<bool", "`>`"),
+            ("text", "not a type"),
+            ("text<>", "number is missing"),
+            ("text<8", "`>`"),
         ];
         for (text, reason) in cases {
             let error = text.parse::<Type>().unwrap_err().to_string();

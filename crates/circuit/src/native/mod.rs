@@ -10,6 +10,7 @@
 //! failure   = text file line
 //! type      = 0 width | 1 width | 2 length type | 3 | 4 int frac   (Uint, Int, Array, Bool, Fixed)
 //!           | 5 types | 6 name fields | 7 name variants | 8 | 9    (Tuple, Struct, Enum, F32, F64)
+//!           | 10 length                                               (Text)
 //! table     = inputs outputs entry … entry                           2^inputs entries
 //! component = name inputs wires steps calls arguments repeats passed lookups reads outputs
 //! call      = component first_arg* arg_count first_output*
@@ -30,7 +31,8 @@
 //! follows. An operand is the distance from it to the result, modulo 2^32. The first one is in bits
 //! 3 to 6 if it is 1 to 15. Most gates take two to four bytes.
 //!
-//! Version 1 is the same without repeats and what they pass.
+//! Version 2 is the same without texts, and version 1 also without repeats and what they pass. A
+//! circuit without texts is written in version 2.
 //!
 //! # Limits
 //! Items that cost no bytes are limited, so that memory is bounded by a file's length and these
@@ -53,8 +55,11 @@ use crate::{CircuitError, Type};
 /// Every file begins with these bytes. The first one occurs in no text.
 const MAGIC: [u8; 4] = *b"\x89SBC";
 
-/// The version that is written now.
-const VERSION: u8 = 2;
+/// The newest version, which is written for circuits with texts.
+const VERSION: u8 = 3;
+
+/// The version that is written for other circuits, so that older programs read them, too.
+const WITHOUT_TEXTS: u8 = 2;
 
 /// The oldest version that is read, which has no repeats.
 const OLDEST: u8 = 1;

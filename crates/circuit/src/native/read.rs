@@ -2,7 +2,7 @@
 
 use symbolon_common::PartyId;
 
-use super::{MAGIC, MAX_DEPTH, OLDEST, Ports, VERSION, check_type, is_native, kind};
+use super::{MAGIC, MAX_DEPTH, OLDEST, Ports, VERSION, WITHOUT_TEXTS, check_type, is_native, kind};
 use crate::{
     Call, Circuit, CircuitError, Component, Failure, Input, Lookup, Output, Program, Ranges,
     Receivers, Repeat, RepeatArg, Step, Table, Type, Wire, WireRange,
@@ -163,6 +163,7 @@ impl Reader<'_> {
             }
             8 => Type::F32,
             9 => Type::F64,
+            10 if self.version > WITHOUT_TEXTS => Type::Text(self.small()?),
             _ => return Err(self.error("an unknown kind of type")),
         })
     }

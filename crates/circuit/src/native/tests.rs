@@ -43,6 +43,7 @@ fn arbitrary_type() -> impl Strategy<Value = Type> {
         Just(Type::Bool),
         Just(Type::F32),
         Just(Type::F64),
+        (1u32..9).prop_map(Type::Text),
     ];
     leaf.prop_recursive(4, 20, 4, |inner| {
         let parts = || prop::collection::vec(inner.clone(), 1..4);
@@ -138,7 +139,7 @@ fn other_versions_and_other_files_are_refused() {
     let mut bytes = written(&named("add:8"));
     refused(b"1 3\n2 1 1\n", "does not begin");
     bytes[4] = VERSION + 1;
-    refused(&bytes, "version 3 of the format; this program reads versions 1 to 2");
+    refused(&bytes, "version 4 of the format; this program reads versions 1 to 3");
     bytes[4] = 0;
     refused(&bytes, "version 0");
 }
@@ -231,6 +232,12 @@ fn unknown_kinds_are_refused() {
     }
     let passed = with_component(&[0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0]);
     refused(&passed, "unknown kind of argument");
-    let ty = [&MAGIC[..], &[VERSION, 0, 1, 1, b'x', 10, 1]].concat();
-    refused(&ty, "unknown kind of type");
+    // Version 2 has no texts.
+    for (version, ty) in [(VERSION, 11), (WITHOUT_TEXTS, 10)] {
+        let ty = [&MAGIC[..], &[version, 0, 1, 1, b'x', ty, 1]].concat();
+        refused(&ty, "unknown kind of type");
+    }
+    assert_eq!(written(&named("add:8"))[4], WITHOUT_TEXTS);
+    assert_eq!(written(&of_type(Type::words(2, 8)))[4], WITHOUT_TEXTS);
+    assert_eq!(written(&of_type(Type::Tuple(vec![Type::Text(1)])))[4], VERSION);
 }

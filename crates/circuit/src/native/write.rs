@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{MAGIC, MAX_DEPTH, Ports, VERSION, check_type, depth, kind};
+use super::{MAGIC, MAX_DEPTH, Ports, VERSION, WITHOUT_TEXTS, check_type, depth, kind};
 use crate::{
     Circuit, CircuitError, Component, Failure, Receivers, RepeatArg, Step, Type, WireRange,
 };
@@ -16,7 +16,8 @@ pub fn write(circuit: &Circuit, out: impl Write) -> io::Result<()> {
     check(circuit).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let mut to = Writer { out };
     to.out.write_all(&MAGIC)?;
-    to.out.write_all(&[VERSION])?;
+    let has_texts = types(circuit).any(Type::has_text);
+    to.out.write_all(&[if has_texts { VERSION } else { WITHOUT_TEXTS }])?;
     to.text(circuit.name())?;
     to.list(circuit.inputs(), |to, input| {
         to.text(&input.name)?;
@@ -53,14 +54,19 @@ fn check(circuit: &Circuit) -> Result<(), CircuitError> {
         ports.add(component.inputs.into(), component.outputs.len() as u64)?;
         ports.add_wires(component.wires, component.steps.len())?;
     }
-    let inputs = circuit.inputs().iter().map(|input| &input.ty);
-    for ty in inputs.chain(circuit.outputs().iter().map(|output| &output.ty)) {
+    for ty in types(circuit) {
         if depth(ty) > MAX_DEPTH {
             return Err(CircuitError::invalid("a type is nested too deep for a file"));
         }
         check_type(ty)?;
     }
     Ok(())
+}
+
+/// Returns the types of all inputs and outputs.
+fn types(circuit: &Circuit) -> impl Iterator<Item = &Type> {
+    let inputs = circuit.inputs().iter().map(|input| &input.ty);
+    inputs.chain(circuit.outputs().iter().map(|output| &output.ty))
 }
 
 struct Writer<W> {
@@ -135,6 +141,7 @@ impl<W: Write> Writer<W> {
             }
             Type::F32 => self.number(8),
             Type::F64 => self.number(9),
+            Type::Text(len) => self.numbers([10, *len]),
         }
     }
 

@@ -3,16 +3,21 @@
 //! Reasons of errors name the line and the element, and never contain the text: it may be a secret.
 
 mod csv;
+mod transform;
 
 use zeroize::Zeroizing;
 
 use super::Wrong;
 use super::format::format_value;
 use super::key::{self, Chosen};
-use super::parse::{elements, is_raw, line_of, parse, typed, unquoted, without_brackets};
+use super::parse::{
+    alone, cell, elements, is_raw, line_of, parse, typed, unquoted, without_brackets,
+};
+use super::text::is_text;
 use crate::validate::MAX_WIRES;
 use crate::{CircuitError, Input, Type};
-use csv::{leaf, leaves, named};
+use csv::{leaves, named};
+use transform::Column;
 
 /// How a file's text becomes a value.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +27,7 @@ pub struct FileForm {
     /// Whether the file is JSON: all of it must be one valid document.
     pub json: bool,
     /// The columns of CSV to take, by the names in the header, or the key of JSON; if empty, all
-    /// that the type needs.
+    /// that the type needs. `NAME|sha256` and `NAME|hex` make an integer of a text.
     pub columns: Vec<String>,
     /// Whether a list that is shorter than the input is filled up with zero bits.
     pub pad: bool,
@@ -69,12 +74,14 @@ fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<
         if is_row(ty) && !whole.starts_with(['[', '{', '"']) {
             return Ok(row(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"))?);
         }
-        return Ok(typed(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"))?);
+        return Ok(alone(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"))?);
     };
     let mut list = List { len: *len, elem, given: 0, bits };
-    let inner = without_brackets(whole)?;
+    let of_texts = is_text(elem);
+    let inner = if of_texts && !whole.starts_with('[') { whole } else { without_brackets(whole)? };
     let is_one_line = whole.lines().filter(|line| !line.trim().is_empty()).count() <= 1;
     let is_list = whole.contains(['{', '[']) || (whole.contains('"') && !is_plain(elem));
+    let is_list = is_list && !of_texts;
     if inner.len() < whole.len() || (is_one_line && is_list) {
         // Where elements take a line each, a comma may end the line.
         let is_bare = inner.len() == whole.len();
@@ -84,6 +91,10 @@ fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<
     }
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {
+            continue;
+        }
+        if of_texts {
+            list.add(|| number, |elem, bits| alone(elem, line.trim(), bits))?;
             continue;
         }
         if !is_plain(elem) {
@@ -153,18 +164,29 @@ fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Resul
     let [key] = &form.columns[..] else {
         return Err("one key is chosen from a JSON file: NAME.json#KEY".to_string().into());
     };
+    let Column { name: key, transform } = Column::new(key)?;
     match (key::chosen(text, key)?, ty) {
         (Chosen::Each(values), Type::Array { len, elem }) => {
             let mut list = List { len: *len, elem, given: 0, bits };
+            let read = |elem: &Type, value: &str, bits: &mut Vec<bool>| match transform {
+                Some(transform) => transform.of_json(elem, value, bits),
+                None => typed(elem, value, bits),
+            };
             for value in values {
-                list.add(|| line_of(text, value), |elem, bits| typed(elem, value, bits))?;
+                list.add(|| line_of(text, value), |elem, bits| read(elem, value, bits))?;
             }
             list.finish(form.pad)
         }
         (Chosen::Each(_), _) => {
             Err("the file has a list of objects, but this value is not a list".to_string().into())
         }
-        (Chosen::One(value), _) => one_value(ty, text, value, form.pad, bits),
+        (Chosen::One(value), _) => match transform {
+            Some(transform) => {
+                let read = transform.of_json(ty, value, bits);
+                Ok(read.map_err(|reason| format!("line {}: {reason}", line_of(text, value)))?)
+            }
+            None => one_value(ty, text, value, form.pad, bits),
+        },
     }
 }
 
@@ -182,7 +204,7 @@ fn one_value(
         return list.finish(pad);
     }
     let inner = unquoted(value);
-    let read = if is_raw(inner) {
+    let read = if is_raw(inner) && !is_text(ty) {
         parse(ty, inner).map(|all| bits.extend(Zeroizing::new(all).iter()))
     } else {
         typed(ty, value, bits)
@@ -218,6 +240,11 @@ fn cells(line: &str) -> Vec<&str> {
         }
         None => line.split_whitespace().collect(),
     }
+}
+
+/// Reads a value of one cell of a line; an empty one means no value, for an optional type.
+fn leaf(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
+    if text.is_empty() { cell(ty, text, bits) } else { alone(ty, text, bits) }
 }
 
 /// Reads a value of several cells on one line, or in its own form.
@@ -266,7 +293,7 @@ pub fn format_file(ty: &Type, bits: &[bool], csv: bool) -> String {
         let cells = columns.iter().map(|(_, ty)| {
             let (own, rest) = bits.split_at(ty.width() as usize);
             bits = rest;
-            csv::cell(&format_value(ty, own))
+            csv::cell(ty, own)
         });
         out.push_str(&format!("{}\n", cells.collect::<Vec<_>>().join(",")));
     }

@@ -417,6 +417,7 @@ fn types() -> impl Strategy<Value = Type> {
         (1u32..12, 0u32..12).prop_map(|(int, frac)| Type::Fixed { int, frac }),
         Just(Type::F32),
         Just(named_none()),
+        (1u32..4).prop_map(Type::Text),
     ];
     leaf.prop_recursive(3, 24, 3, |inner| {
         prop_oneof![

@@ -1,6 +1,6 @@
 //! From bits to text.
 
-use super::{DECIMAL_BITS, MAX_FRACTION, decimal};
+use super::{DECIMAL_BITS, MAX_FRACTION, decimal, text};
 use crate::Type;
 
 /// A value in the shape of its type.
@@ -19,6 +19,9 @@ pub enum Value {
     Null,
     /// A variant without payload, or a floating-point number that JSON cannot express.
     Name(String),
+    /// A text; `hex:` and all digits for bytes that are none, since they are not UTF-8 or have a
+    /// zero byte before another one.
+    Text(String),
     /// The fields of a structure; or a variant's name with its payload.
     Object(Vec<(String, Value)>),
 }
@@ -31,6 +34,7 @@ impl std::fmt::Display for Value {
             Value::Bool(value) => write!(f, "{value}"),
             Value::Null => f.write_str("null"),
             Value::Name(name) => write!(f, "\"{name}\""),
+            Value::Text(text) => text::to_json(text, f),
             Value::Object(fields) => {
                 f.write_str("{")?;
                 for (i, (name, value)) in fields.iter().enumerate() {
@@ -83,6 +87,9 @@ pub fn format_value(ty: &Type, bits: &[bool]) -> Value {
         Type::F32 => float(f32::from_bits(number(bits) as u32)),
         Type::F64 => float(f64::from_bits(number(bits))),
         Type::Fixed { frac, .. } => fixed(*frac as usize, bits),
+        Type::Text(_) => {
+            Value::Text(text::shown(bits).unwrap_or_else(|| format!("hex:{}", to_hex(bits))))
+        }
         Type::Tuple(parts) => Value::Array(parts_of(parts.iter(), bits)),
         Type::Struct { fields, .. } => {
             let values = parts_of(fields.iter().map(|field| &field.1), bits);

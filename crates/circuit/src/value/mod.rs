@@ -16,18 +16,24 @@
 //! | `{"at": [1, 2], "class": 3}` | structures | one value per field, in any order |
 //! | `null`, or a value | optional values | |
 //! | `"Red"`, `{"Rgb": [1, 2, 3]}` | variants | the name, or the name and the payload |
+//! | `"Zoë"`, `Zoë` | texts | UTF-8 with the escapes of JSON; without quotes as it is |
 //!
 //! Hexadecimal digits may be fewer than the width allows, not more. A number that is too large for
 //! its type is refused; only the word `inf` means infinity. A decimal point has digits on both
 //! sides. Within brackets and braces a number has no leading zeros, and no comma follows the last
 //! element. Spaces around a value, an element or a bracket do not matter. Elements and fields may
 //! be raw bits, too, except for variants; those of an optional value are the bits of the value.
+//!
+//! A text has no zero bytes. Among other values it needs quotes if it has quotes, brackets or commas,
+//! or if it could be raw bits or `null`. Bytes that are no text are written as `"hex:…"` with all
+//! digits, which no text of the type is long enough to be.
 
 mod decimal;
 mod file;
 mod format;
 mod key;
 mod parse;
+mod text;
 
 use crate::{CircuitError, Input};
 
@@ -101,3 +107,6 @@ mod tests;
 
 #[cfg(test)]
 mod file_tests;
+
+#[cfg(test)]
+mod text_tests;

@@ -1,13 +1,17 @@
 //! From text to bits. Reasons of errors never contain the text: it may be a secret.
 
 mod compound;
+mod text;
 
 use zeroize::Zeroizing;
 
 use super::decimal::{self, MAX_DIGITS};
+use super::text::is_text;
 use super::{DECIMAL_BITS, Wrong};
 use crate::validate::MAX_WIRES;
 use crate::{CircuitError, Input, Type};
+
+pub(super) use text::{alone, cell};
 
 /// Reads a value for an input, in any of the [text forms](super), into bits, index = wire.
 ///
@@ -17,7 +21,7 @@ use crate::{CircuitError, Input, Type};
 pub fn parse_value(input: &Input, text: &str) -> Result<Vec<bool>, CircuitError> {
     let text = text.trim();
     let read = match &input.ty {
-        Type::Array { len, .. } if !is_raw(text) => list(*len, unquoted(text)).map(drop),
+        Type::Array { len, elem } if !is_raw(text) => list(*len, listed(elem, text)).map(drop),
         _ => Ok(()),
     };
     let read = read.and_then(|()| Ok(parse(&input.ty, text)?));
@@ -33,7 +37,7 @@ pub(super) fn parse(ty: &Type, text: &str) -> Result<Vec<bool>, String> {
     let mut bits = Zeroizing::new(Vec::with_capacity(width as usize));
     match raw(text, width as usize, &mut bits) {
         Some(done) => done?,
-        None => typed(ty, text, &mut bits)?,
+        None => alone(ty, text, &mut bits)?,
     }
     debug_assert_eq!(bits.len() as u64, width);
     Ok(std::mem::take(&mut *bits))
@@ -46,7 +50,7 @@ pub(super) fn is_raw(text: &str) -> bool {
 }
 
 /// Adds raw bits; returns nothing if the text has another form.
-fn raw(text: &str, width: usize, bits: &mut Vec<bool>) -> Option<Result<(), String>> {
+pub(super) fn raw(text: &str, width: usize, bits: &mut Vec<bool>) -> Option<Result<(), String>> {
     if !is_raw(text) {
         return None;
     }
@@ -108,8 +112,14 @@ pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), S
     if matches!(ty, Type::Enum { .. }) {
         return compound::typed_compound(ty, text, bits);
     }
+    if let Type::Text(len) = ty {
+        return text::text_among(text, *len, bits);
+    }
     // Numbers can be quoted, as in the JSON that is printed.
-    let text = unquoted(text);
+    let text = match ty {
+        Type::Array { elem, .. } => listed(elem, text),
+        _ => unquoted(text),
+    };
     if let Some(done) = raw(text, ty.width() as usize, bits) {
         return done;
     }
@@ -139,6 +149,13 @@ fn list(len: u32, text: &str) -> Result<&str, Wrong> {
     Err(Wrong::length(len.into(), given).map(|reason| reason + commas))
 }
 
+/// Returns a list of such elements without the quotes around it; those around a single text are its
+/// own.
+fn listed<'t>(elem: &Type, list: &'t str) -> &'t str {
+    let inner = unquoted(list);
+    if is_text(elem) && !is_raw(inner) { list } else { inner }
+}
+
 /// Returns what is between the quotes of one quoted text; anything else, such as a list of quoted
 /// names, stays.
 pub(super) fn unquoted(name: &str) -> &str {
@@ -157,8 +174,10 @@ pub(super) fn line_of(text: &str, part: &str) -> usize {
 pub(super) fn without_brackets(text: &str) -> Result<&str, String> {
     let mut depth = 0usize;
     let mut closes_first = None;
+    let mut quotes = Quotes::default();
     for (i, byte) in text.bytes().enumerate() {
         match byte {
+            _ if quotes.hold(byte.into()) => {}
             b'[' => depth += 1,
             b']' => {
                 depth = depth.checked_sub(1).ok_or("unpaired brackets")?;
@@ -194,11 +213,31 @@ pub(super) fn as_in_json(number: &str) -> Result<(), String> {
     }
 }
 
-/// Returns the parts between the commas outside of brackets.
+/// Tells which characters are within quotes, in which a backslash escapes the next one.
+#[derive(Default)]
+pub(super) struct Quotes {
+    open: bool,
+    escaped: bool,
+}
+
+impl Quotes {
+    /// Returns whether the next character of a text is within quotes; the quotes themselves are.
+    pub(super) fn hold(&mut self, c: char) -> bool {
+        let was_open = self.open;
+        let ends = c == '"' && !self.escaped;
+        self.escaped = was_open && c == '\\' && !self.escaped;
+        self.open ^= ends;
+        was_open || self.open
+    }
+}
+
+/// Returns the parts between the commas outside of brackets and quotes.
 pub(super) fn elements(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0usize;
+    let mut quotes = Quotes::default();
     list.split(move |c| {
         match c {
+            c if quotes.hold(c) => return false,
             '[' | '{' => depth += 1,
             ']' | '}' => depth = depth.saturating_sub(1),
             _ => {}

@@ -30,11 +30,14 @@ VALUES
     true, 1.25, {\"price\": 3}, null, \"Red\"
                    for the types of programs: truth values, fixed-point numbers, structures,
                    optional values, variants
+    \"Zoë\", Zoë     a text, in quotes as in JSON; they can be left out where there are no quotes,
+                   brackets or commas
     bits:0110      raw bits, the first character on the first wire
     @FILE          a text file that holds one of these forms, or a list with an element a line or
                    with spaces between elements; as JSON, several lines too
     @FILE.csv      a list with an element a row; a header may name the parts of elements, and
-                   @FILE.csv#COLUMN,… chooses columns by their names
+                   @FILE.csv#COLUMN,… chooses columns by their names; COLUMN|sha256 and COLUMN|hex
+                   make integers of texts
     @FILE.json     one JSON document
     @FILE.json#KEY the value of a key, or of that key in each object of a list
     - or @-        a text, from standard input (for one input)

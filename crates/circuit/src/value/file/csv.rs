@@ -3,16 +3,17 @@
 //! Nothing is dropped: every row has as many cells as the first one, only lines without any
 //! character are skipped, and a row of values is a header only if the user chooses columns.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use csv_core::{ReadRecordResult, ReaderBuilder};
 use zeroize::Zeroizing;
 
+use super::transform::{Column as Wanted, Transform};
 use super::{FileForm, List};
 use crate::Type;
-use crate::value::format::Value;
-use crate::value::parse::typed;
-use crate::value::{Wrong, key};
+use crate::value::format::{Value, format_value, to_hex};
+use crate::value::text::is_text;
+use crate::value::{Wrong, key, parse};
 
 /// A row has at most this many columns; wider elements are given as JSON.
 const MAX_COLUMNS: usize = 65_536;
@@ -26,15 +27,6 @@ const VALUE_WORDS: [&str; 9] =
 
 /// A part of an element that takes one cell, with its name.
 pub(super) type Column<'t> = (String, &'t Type);
-
-/// Reads a value of one cell; an empty cell means no value, for an optional type.
-pub(super) fn leaf(ty: &Type, cell: &str, bits: &mut Vec<bool>) -> Result<(), String> {
-    match cell.trim() {
-        "" if ty.optional().is_some() => typed(ty, "null", bits),
-        "" => Err("nothing is given".into()),
-        cell => typed(ty, cell, bits),
-    }
-}
 
 /// Puts a column's name before a reason, if it has one.
 pub(super) fn named(name: &str, reason: String) -> String {
@@ -92,20 +84,30 @@ pub(super) fn read(
         _ => (1, ty),
     };
     let columns = leaves(elem)?;
-    let wanted = &form.columns;
+    let wanted: Vec<Wanted<'_>> =
+        form.columns.iter().map(|column| Wanted::new(column)).collect::<Result<_, _>>()?;
     if !wanted.is_empty() && wanted.len() != columns.len() {
         let chosen = counted(wanted.len(), "column");
         return Err(format!("{chosen} chosen, {} needed", columns.len()).into());
     }
+    let transforms: Vec<Option<Transform>> = match wanted.is_empty() {
+        true => vec![None; columns.len()],
+        false => wanted.iter().map(|column| column.transform).collect(),
+    };
     let mut rows = Rows::new(text);
     let mut list = List { len, elem, given: 0, bits };
     let Some((line, first)) = rows.next()? else { return list.finish(form.pad) };
-    let found = header(&first, &columns, wanted);
+    let found = header(&first, &columns, &wanted);
     let (places, is_header) = found.map_err(|reason| format!("line {line}: {reason}"))?;
     let mut add = |line: usize, row: &[Cell]| {
         let read = |_: &Type, bits: &mut Vec<bool>| {
-            columns.iter().zip(&places).try_for_each(|((name, ty), &place)| {
-                leaf(ty, &row[place], bits).map_err(|reason| named(name, reason))
+            let columns = columns.iter().zip(&places).zip(&transforms);
+            columns.into_iter().try_for_each(|(((name, ty), &place), transform)| {
+                let read = match transform {
+                    Some(transform) => transform.of_cell(ty, &row[place], bits),
+                    None => parse::cell(ty, &row[place], bits),
+                };
+                read.map_err(|reason| named(name, reason))
             })
         };
         list.add(|| line, read)
@@ -135,7 +137,7 @@ pub(super) fn read(
 fn header(
     first: &[Cell],
     columns: &[Column<'_>],
-    wanted: &[String],
+    wanted: &[Wanted<'_>],
 ) -> Result<(Vec<usize>, bool), String> {
     let mut places: HashMap<&str, (usize, u32)> = HashMap::new();
     for (place, cell) in first.iter().enumerate() {
@@ -152,7 +154,8 @@ fn header(
         format!("the header has no column `{name}`{}", key::nearest(name, names))
     };
     if !wanted.is_empty() {
-        let found = wanted.iter().map(|name| find(name)?.ok_or_else(|| missing(name)));
+        let found =
+            wanted.iter().map(|Wanted { name, .. }| find(name)?.ok_or_else(|| missing(name)));
         return Ok((found.collect::<Result<_, _>>()?, true));
     }
     let in_order = || (0..columns.len()).collect();
@@ -174,7 +177,8 @@ fn header(
     // Words that are not values are names; anything else is a row.
     let is_header = first.iter().zip(columns).all(|(cell, (_, ty))| {
         let cell = cell.trim();
-        is_word(cell) && !is_value(ty, cell)
+        // Any word is a text.
+        is_word(cell) && (is_text(ty) || !is_value(ty, cell))
     });
     let mut named = columns.iter().zip(&found);
     match named.find(|(_, place)| place.is_none()) {
@@ -195,12 +199,25 @@ fn is_word(cell: &str) -> bool {
 fn is_value(ty: &Type, cell: &str) -> bool {
     // All memory is allocated at once, so that growing leaves no copy of a secret behind.
     let mut bits = Zeroizing::new(Vec::with_capacity(ty.width() as usize));
-    leaf(ty, cell, &mut bits).is_ok()
+    parse::cell(ty, cell, &mut bits).is_ok()
 }
 
 /// Returns whether these are as many cells as there are columns, each a value of its own column.
-fn is_values<'c>(cells: impl ExactSizeIterator<Item = &'c str>, columns: &[Column<'_>]) -> bool {
-    cells.len() == columns.len() && cells.zip(columns).all(|(cell, (_, ty))| is_value(ty, cell))
+/// Names of columns of texts could be values, too, but the names of all columns are no row.
+fn is_values<'c>(
+    cells: impl ExactSizeIterator<Item = &'c str> + Clone,
+    columns: &[Column<'_>],
+) -> bool {
+    if cells.len() != columns.len() {
+        return false;
+    }
+    if columns.iter().any(|(_, ty)| is_text(ty)) {
+        let cells: HashSet<&str> = cells.clone().map(str::trim).collect();
+        if columns.iter().all(|(name, _)| cells.contains(name.as_str())) {
+            return false;
+        }
+    }
+    cells.zip(columns).all(|(cell, (_, ty))| is_value(ty, cell))
 }
 
 /// Formats ` (price, at.0)`; nothing if there are no names.
@@ -235,7 +252,13 @@ impl<'t> Rows<'t> {
     fn new(text: &'t str) -> Self {
         let first = text.lines().find(|line| !line.is_empty()).unwrap_or("");
         // Spreadsheets of many countries separate by semicolons.
-        let delimiter = [b',', b';', b'\t'].into_iter().find(|d| first.as_bytes().contains(d));
+        let mut quotes = false;
+        let apart = |byte: &u8| {
+            quotes ^= *byte == b'"';
+            !quotes
+        };
+        let apart: Vec<u8> = first.bytes().filter(apart).collect();
+        let delimiter = [b',', b';', b'\t'].into_iter().find(|delimiter| apart.contains(delimiter));
         let reader = ReaderBuilder::new().delimiter(delimiter.unwrap_or(b',')).build();
         // No cell is longer than the text, so the buffer never grows and leaves no copy behind.
         let cells = Zeroizing::new(vec![0; text.len() + 1]);
@@ -305,16 +328,23 @@ pub(super) fn header_line(columns: &[Column<'_>]) -> String {
 }
 
 /// Formats a value as a cell.
-pub(super) fn cell(value: &Value) -> String {
-    match value {
+pub(super) fn cell(ty: &Type, bits: &[bool]) -> String {
+    match format_value(ty, bits) {
+        // An empty cell is no value of an optional type.
+        Value::Null if is_text(ty) => quoted(""),
+        Value::Text(text) if text.is_empty() && ty.optional().is_some() => {
+            format!("hex:{}", to_hex(&bits[ty.tag_bits()..]))
+        }
+        Value::Text(text) if is_text(ty) => quoted(&text),
         // Quoted names, since they mean no value in an option otherwise.
-        Value::Name(name) if !matches!(&name[..], "None" | "null") => quoted(name),
+        Value::Name(name) if !matches!(&name[..], "None" | "null") => quoted(&name),
         other => quoted(&other.to_string()),
     }
 }
 
 fn quoted(text: &str) -> String {
-    match text.contains([',', '"', ';', '\t', '\n', '\r']) {
+    // A line without any character is skipped, and so is a byte order mark that begins the file.
+    match text.is_empty() || text.contains([',', '"', ';', '\t', '\n', '\r', '\u{feff}']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_string(),
     }

@@ -27,7 +27,9 @@ pub(super) fn typed_compound(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Res
         Type::Tuple(parts) => all(parts, without_brackets(text)?, bits)?,
         Type::Struct { fields, .. } => structure(fields, text, bits)?,
         Type::Enum { .. } => variant(ty, text, bits)?,
-        Type::Uint(_) | Type::Int(_) | Type::Array { .. } => typed(ty, text, bits)?,
+        Type::Uint(_) | Type::Int(_) | Type::Array { .. } | Type::Text(_) => {
+            typed(ty, text, bits)?;
+        }
     }
     bits.resize(end, false);
     Ok(())

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use symbolon::circuit::{Circuit, Input, PartyId, parse_value};
-use symbolon::{BitVec, Config, Inputs, Link, Outputs, Port, Report, Session, Transport};
+use symbolon::circuit::{Circuit, Input, Output, PartyId, parse_value};
+use symbolon::{
+    BitVec, Config, Inputs, Link, OutputValue, Outputs, Port, Report, Session, Transport,
+};
 
 use crate::args::RunArgs;
 use crate::args::labels::Labels;
@@ -258,7 +260,9 @@ fn agreed(played: &[(PartyId, Played)]) -> CliResult<Learnt> {
 /// Returns `PART.OUTPUT = VALUE` for everything that was learnt.
 fn lines(part: &Part, outputs: &[OutputJson]) -> String {
     let line = |output: &OutputJson| {
-        let value = output.text()?;
+        let Output { ty, .. } = part.circuit.outputs().iter().find(|o| o.name == output.name)?;
+        let bits: Vec<bool> = output.bits.as_ref()?.bytes().map(|bit| bit == b'1').collect();
+        let value = OutputValue::text_of(ty, &bits.into());
         Some(format!("{}.{} = {value}\n", part.name, output.name))
     };
     outputs.iter().filter_map(line).collect()
@@ -373,8 +377,8 @@ impl Plan {
             let links = links.iter().map(link).collect::<Vec<_>>().join(", ");
             let when = part.when.as_ref().map_or("always".to_string(), |(source, bits)| {
                 let output = &self.0[source.part].circuit.outputs()[source.output];
-                let value = OutputJson::new(output, Some(bits), PARTIES).text();
-                format!("{} = {}", self.name_of(*source), value.unwrap_or_default())
+                let value = OutputValue::text_of(&output.ty, bits);
+                format!("{} = {value}", self.name_of(*source))
             });
             let of_part = [
                 ("name", part.name.clone()),
