@@ -27,6 +27,13 @@ pub struct Path {
     pub span: Span,
 }
 
+impl Path {
+    /// Returns whether it is this name alone.
+    pub fn is(&self, name: &str) -> bool {
+        matches!(&self.parts[..], [only] if &*only.name == name)
+    }
+}
+
 /// `#[name]` or `#[name(key = "text")]`.
 #[derive(Clone, Debug)]
 pub struct Attribute {

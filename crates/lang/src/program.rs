@@ -150,6 +150,9 @@ pub struct Program<'a> {
     impls: Vec<Impl>,
 }
 
+/// The type of texts, which the prelude defines.
+pub const TEXT: &str = "text";
+
 /// A program reads at most this many modules.
 const MAX_MODULES: usize = 1024;
 
@@ -416,9 +419,11 @@ impl<'a> Program<'a> {
             return None;
         }
         let (first, rest) = parts.split_first()?;
-        let found = self
-            .member(module, &first.name, module, depth, errors)
-            .or_else(|| self.member(ModuleId::PRELUDE, &first.name, module, depth, errors));
+        let mut found = self.member(module, &first.name, module, depth, errors);
+        // A module `text` is seen beside the type.
+        if found.is_none() && (rest.is_empty() || &*first.name != TEXT) {
+            found = self.member(ModuleId::PRELUDE, &first.name, module, depth, errors);
+        }
         if let Some(found) = found {
             return self.descend(found, rest, module, depth, errors);
         }
@@ -521,6 +526,14 @@ impl<'a> Program<'a> {
             _ => return None,
         };
         Some(Def::Variant(adt, variant))
+    }
+
+    /// Returns the type `text`.
+    pub fn text(&self) -> Option<AdtId> {
+        match self.modules.get(ModuleId::PRELUDE)?.scope.get(TEXT)? {
+            (Def::Adt(adt), _) => Some(*adt),
+            _ => None,
+        }
     }
 
     /// Returns the names in a module, for suggestions.

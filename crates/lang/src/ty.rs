@@ -137,6 +137,8 @@ pub const MAX_WIDTH: u64 = 65_536;
 /// All finished types of a program, each once.
 #[derive(Debug, Default)]
 pub struct Shapes {
+    /// The place of the type `text` in the program.
+    pub text: Option<usize>,
     /// Each with how many bits it has, and how many it counts as.
     shapes: Vec<(Shape, u64, u64)>,
     /// Where the parts of each tuple and structure begin.
@@ -214,6 +216,17 @@ impl Shapes {
     /// Returns the type that a shape was made of.
     pub fn written(&self, id: TyId) -> Option<&Ty> {
         self.written.get(id.0 as usize)
+    }
+
+    /// Returns how many bytes a text has room for, if the type is `text<N>`.
+    pub fn text_len(&self, id: TyId) -> Option<u64> {
+        match self.written(id)? {
+            Ty::Adt(adt, args) if Some(*adt) == self.text => match args[..] {
+                [Arg::Const(Len::Known(len))] => Some(len),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Returns how many bits a type has.

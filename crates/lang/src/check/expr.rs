@@ -81,12 +81,7 @@ impl FnCx<'_, '_> {
                 let ty = Ty::Int(false, Len::Known(8));
                 self.node(Kind::Int((*byte).into()), &ty, true, span)
             }
-            ExprKind::Text(bytes) => {
-                let element = Ty::Int(false, Len::Known(8));
-                let ty = Ty::Array(Box::new(element), Len::Known(bytes.len() as u64));
-                let bytes = bytes.iter().map(|&byte| Value::Int(byte.into())).collect();
-                self.node(Kind::Const(Rc::new(Value::List(bytes))), &ty, true, span)
-            }
+            ExprKind::Text(bytes) => self.text(bytes, hint, span),
             ExprKind::Path(path, _) => self.path(path),
             ExprKind::Struct(path, fields, base) => {
                 self.struct_literal(path, fields, base.as_deref(), span)
@@ -112,8 +107,14 @@ impl FnCx<'_, '_> {
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b, hint, span),
             ExprKind::Cast(operand, ty) => {
                 let to = self.own_type(ty);
+                if let (ExprKind::Text(_), Some(_)) = (&operand.kind, self.text_len(&to)) {
+                    return self.check(operand, &to);
+                }
                 let value = self.expr(operand, None);
                 let from = self.ty_of(&value);
+                if self.text_len(&from).is_some() || self.text_len(&to).is_some() {
+                    return self.text_cast(value, &to, span);
+                }
                 // A negated literal takes its type from the cast: by default it would be unsigned.
                 if is_negated_literal(operand) {
                     self.unify(&from, &to);
@@ -356,9 +357,20 @@ impl FnCx<'_, '_> {
             }
             _ => {
                 let compares = op.power() == 3;
-                let a = self.expr(a, if compares { None } else { hint });
-                let ty = self.ty_of(&a);
-                let b = self.check(b, &ty);
+                let (a, b, ty) = match a.kind {
+                    // A text is what the other side is.
+                    ExprKind::Text(_) if compares => {
+                        let b = self.expr(b, None);
+                        let ty = self.ty_of(&b);
+                        (self.check(a, &ty), b, ty)
+                    }
+                    _ => {
+                        let a = self.expr(a, if compares { None } else { hint });
+                        let ty = self.ty_of(&a);
+                        let b = self.check(b, &ty);
+                        (a, b, ty)
+                    }
+                };
                 let constant = a.constant && b.constant;
                 match op {
                     Add | Sub | Mul | Div => self.checks.push((Check::Num, ty.clone(), span)),

@@ -109,7 +109,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    fn unify_len(&mut self, a: Len, b: Len) -> bool {
+    pub(super) fn unify_len(&mut self, a: Len, b: Len) -> bool {
         match (self.len(a), self.len(b)) {
             (Len::Known(a), Len::Known(b)) => a == b,
             (Len::Var(a), Len::Var(b)) if a == b => true,

@@ -17,6 +17,7 @@ mod show;
 mod stmt;
 mod structure;
 mod suggest;
+mod text;
 mod types;
 mod uncalled;
 mod unknown;
@@ -126,10 +127,12 @@ impl<'a> Cx<'a> {
         parties: u64,
         settings: HashMap<String, String>,
     ) -> Self {
+        let mut tir = Tir::default();
+        tir.shapes.text = program.text();
         Cx {
             program,
             errors,
-            tir: Tir::default(),
+            tir,
             parties,
             settings,
             keys: HashMap::new(),

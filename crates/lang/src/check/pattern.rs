@@ -50,9 +50,10 @@ impl FnCx<'_, '_> {
         let kind = match &pattern.kind {
             Written::Any => PatternKind::Any,
             Written::Name(name, mutable) => self.name_pattern(name, *mutable, ty, constant),
-            Written::Literal(value) => match self.pattern_value(value, ty) {
-                Some(value) => PatternKind::Range(value.clone(), value),
-                None => PatternKind::Any,
+            Written::Literal(value) => match (&value.kind, self.pattern_value(value, ty)) {
+                (ExprKind::Text(bytes), _) => self.text_pattern(value, bytes, ty),
+                (_, Some(value)) => PatternKind::Range(value.clone(), value),
+                (_, None) => PatternKind::Any,
             },
             Written::Range(low, high, inclusive) => {
                 match (self.pattern_value(low, ty), self.pattern_value(high, ty)) {
@@ -140,6 +141,7 @@ impl FnCx<'_, '_> {
                 self.demand(ty, &found, value.span);
                 Some((*byte).into())
             }
+            ExprKind::Text(_) => None,
             _ => {
                 self.error(Code::Pattern, value.span, "a pattern holds numbers, `bool`s and names");
                 None

@@ -10,7 +10,7 @@ use crate::builtin;
 use crate::def::Def;
 use crate::diag::Code;
 use crate::ids::{AdtId, AliasId, ModuleId};
-use crate::program::Alias;
+use crate::program::{self, Alias};
 use crate::source::Span;
 use crate::tir::Local;
 use crate::ty::{Arg, Len, MAX_WIDTH, Ty};
@@ -118,6 +118,11 @@ impl FnCx<'_, '_> {
         match self.cx.program.resolve(env.module, &path.parts, &mut self.cx.errors) {
             Some(Def::Adt(adt)) => self.convert_adt(adt, path.span, args, env),
             Some(Def::Alias(alias)) => self.convert_alias(alias, path.span),
+            // `use std::text;` does not hide the type.
+            Some(Def::Module(_)) if path.is(program::TEXT) && self.cx.program.text().is_some() => {
+                let text = self.cx.program.text().unwrap_or_default();
+                self.convert_adt(text, path.span, args, env)
+            }
             Some(_) => {
                 self.error(Code::Type, path.span, "this is not a type");
                 Ty::Error

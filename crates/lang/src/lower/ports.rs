@@ -83,6 +83,9 @@ impl Entry {
 
 /// Returns the type of a port.
 pub fn port_type(shapes: &Shapes, ty: TyId) -> Type {
+    if let Some(len) = shapes.text_len(ty) {
+        return Type::Text(len as u32);
+    }
     let all = |parts: &[TyId]| parts.iter().map(|part| port_type(shapes, *part)).collect();
     match shapes.shape(ty) {
         Shape::Bool => Type::Bool,

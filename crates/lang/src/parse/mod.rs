@@ -104,11 +104,17 @@ pub struct Parser<'a> {
     spent: usize,
     /// What `Self` means here, and of how many tokens it is.
     own: Option<(Type, usize)>,
+    /// Whether the file defines a type `text`, after which a `<` compares.
+    own_text: bool,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, tokens: Vec<Lexed>, errors: &'a mut Diagnostics) -> Self {
-        Parser { text, tokens, place: 0, errors, depth: 0, spent: 0, own: None }
+        let word = |token: &Lexed| &text[token.span.start as usize..token.span.end as usize];
+        let own_text = tokens.windows(2).any(|pair| {
+            word(&pair[1]) == "text" && matches!(word(&pair[0]), "type" | "struct" | "enum")
+        });
+        Parser { text, tokens, place: 0, errors, depth: 0, spent: 0, own: None, own_text }
     }
 
     fn peek(&self) -> Lexed {

@@ -81,7 +81,8 @@ impl Parser<'_> {
 
     /// Parses the type after `as`. A `<` after other types than these compares.
     pub(super) fn cast_type(&mut self) -> Parsed<Type> {
-        if !self.is_name(0) || matches!(self.text_at(0), "u" | "i" | "fixed" | "unsigned") {
+        let takes = matches!(self.text_at(0), "u" | "i" | "fixed" | "unsigned");
+        if !self.is_name(0) || takes || (self.at("text") && !self.own_text) {
             return self.ty();
         }
         let path = self.path()?;
@@ -135,6 +136,7 @@ impl Parser<'_> {
         let start = self.span();
         let kind = match self.peek().token {
             Token::Int | Token::Char => self.number_pattern()?,
+            Token::Text => PatternKind::Literal(Box::new(self.primary()?)),
             _ if self.at("-") => self.number_pattern()?,
             _ if self.at("true") || self.at("false") => {
                 PatternKind::Literal(Box::new(self.primary()?))
