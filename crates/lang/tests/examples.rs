@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 
 use common::bits;
-use symbolon_circuit::Circuit;
+use symbolon_circuit::{Circuit, FileForm, eval_ports, format_value, parse_file};
 use symbolon_lang::source::{Folder, read_source};
 use symbolon_lang::testing::run_tests;
 use symbolon_lang::{Options, check, compile, with_stack};
@@ -113,6 +113,32 @@ fn cbcmac_calls_one_component() {
     }
     let message = format!("[{}]", message.join(", "));
     assert_eq!(bits(&small, &[&format!("{key:?}"), &message]), [format!("{state:?}")]);
+}
+
+/// The inputs are the CSV files, with the columns that the program's first comment names.
+#[test]
+fn hospitals_join_by_addresses() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hospitals");
+    let text = read_source(&folder.join("hospitals.sym")).expect("it is there");
+    let circuit = compile("hospitals.sym", &text, &Folder(folder.clone()), &Options::default());
+    let circuit = circuit.unwrap_or_else(|errors| panic!("{errors}"));
+    let commands = text.lines().filter_map(|line| line.trim().strip_prefix("//!     --input '"));
+    let mut inputs = Vec::new();
+    for (command, input) in commands.zip(circuit.inputs()) {
+        let (name, value) = command.split_once("=@examples/hospitals/").expect("a file");
+        let (file, columns) =
+            value.trim_end_matches(" \\").trim_end_matches('\'').split_once('#').unwrap();
+        assert_eq!(name, input.name);
+        let rows = std::fs::read_to_string(folder.join(file)).expect("it is there");
+        let columns = columns.split(',').map(String::from).collect();
+        let form = FileForm { csv: true, columns, ..FileForm::default() };
+        inputs.push(parse_file(input, &rows, &form).expect("rows"));
+    }
+    let outputs = eval_ports(&circuit, &inputs).expect("inputs fit");
+    for (output, bits) in circuit.outputs().iter().zip(outputs) {
+        let line = format!("//! {} = {}\n", output.name, format_value(&output.ty, &bits));
+        assert!(output.name == "assert" || text.contains(&line), "{line}");
+    }
 }
 
 #[test]
