@@ -316,3 +316,46 @@ fn every_example_runs_with_every_protocol_of_triples() {
         assert!(out.contains(expected), "{name}: {out}");
     }
 }
+
+#[test]
+fn three_hospitals_join_their_patients_by_address() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/hospitals");
+    let input = |value: &str| value.replacen('@', &format!("@{folder}/"), 1);
+    let inputs = [
+        "diagnosed=@north.csv#email|sha256,diagnosis",
+        "billed=@south.csv#email|sha256,cost",
+        "stayed=@west.csv#email|sha256,days",
+    ];
+    let inputs = inputs.map(input);
+    let program = format!("{folder}/hospitals.sym");
+    let mut words = vec!["local", &program];
+    words.extend(inputs.iter().flat_map(|input| ["--input", input]));
+    let done = symbolon(&words).expect(0);
+    for line in ["patients = 2\n", "cost = 7150\n", "days = 13\n"] {
+        assert!(done.out.contains(line), "{}", done.out);
+    }
+    let other = input("stayed=@west.csv#email|md5,days");
+    *words.last_mut().expect("an input") = &other;
+    symbolon(&words).expect(2).says(&["there is no `md5`", "`sha256` and `hex`"]);
+}
+
+#[test]
+fn texts_are_given_and_printed_as_texts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "fn main(a: text<8> from 0, b: [Option<text<4>>; 2] from 1)
+        -> (longer: text<9> to all, all: [Option<text<4>>; 2] to all) { (a.resize(), b) }";
+    std::fs::write(folder.path().join("p.sym"), source).expect("written");
+    std::fs::write(folder.path().join("b.csv"), "x,y\nNg,1\n,2\n").expect("written");
+    let words =
+        ["circuit", "eval", "p.sym", "--input", "a=Zo\u{eb}, \u{7}", "--input", "b=@b.csv#x"];
+    let done = symbolon_in(folder.path(), "", &words).expect(0);
+    let expected = "longer = \"Zo\u{eb}, \\u0007\"\nall = [\"Ng\", null]\n";
+    assert_eq!(done.out, expected);
+    let json = symbolon_in(folder.path(), "", &[&words[..], &["--json"]].concat()).expect(0).json();
+    assert_eq!(json["outputs"][0]["value"], "Zo\u{eb}, \u{7}");
+    assert_eq!(json["outputs"][0]["type"], "text<9>");
+    let long = ["circuit", "eval", "p.sym", "--input", "a=123456789", "--input", "b=@b.csv#x"];
+    let refused = symbolon_in(folder.path(), "", &long).expect(2);
+    assert!(!refused.err.contains("123456789"), "{}", refused.err);
+    refused.says(&["at most 8 bytes of UTF-8 fit, 9 given"]);
+}
