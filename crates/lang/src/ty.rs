@@ -138,7 +138,7 @@ pub const MAX_WIDTH: u64 = 65_536;
 #[derive(Debug, Default)]
 pub struct Shapes {
     /// The place of the type `text` in the program.
-    pub text: Option<usize>,
+    pub text: Option<AdtId>,
     /// Each with how many bits it has, and how many it counts as.
     shapes: Vec<(Shape, u64, u64)>,
     /// Where the parts of each tuple and structure begin.

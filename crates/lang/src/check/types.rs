@@ -118,12 +118,13 @@ impl FnCx<'_, '_> {
         match self.cx.program.resolve(env.module, &path.parts, &mut self.cx.errors) {
             Some(Def::Adt(adt)) => self.convert_adt(adt, path.span, args, env),
             Some(Def::Alias(alias)) => self.convert_alias(alias, path.span),
-            // `use std::text;` does not hide the type.
-            Some(Def::Module(_)) if path.is(program::TEXT) && self.cx.program.text().is_some() => {
-                let text = self.cx.program.text().unwrap_or_default();
-                self.convert_adt(text, path.span, args, env)
-            }
-            Some(_) => {
+            Some(other) => {
+                // `use std::text;` does not hide the type.
+                if let (Def::Module(_), true) = (other, path.is(program::TEXT))
+                    && let Some(text) = self.cx.program.text()
+                {
+                    return self.convert_adt(text, path.span, args, env);
+                }
                 self.error(Code::Type, path.span, "this is not a type");
                 Ty::Error
             }
