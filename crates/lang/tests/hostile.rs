@@ -221,6 +221,43 @@ fn main(a: u8 from 0) -> (r: u8 to all) {{ f{last}(a) }}"
     assert!(compile_text(&program(8), &Options::default()).is_ok());
 }
 
+/// Each function calls the last one twice with other arguments, so that the gates double at each
+/// level: XORs, which are free to run, XORs that exist already, and XORs of ANDs. What is asked for
+/// is refused after a part of 2^25 gates, since each takes longer the more of them there are.
+#[test]
+fn functions_that_double_their_gates_are_refused_early() {
+    let program = |last: u32, first: &str, next: &str| {
+        let functions: String = (1..=last)
+            .map(|i| {
+                let next = next.replace("f(", &format!("f{}(", i - 1)).replace('I', &i.to_string());
+                format!("#[inline] fn f{i}(x: u64) -> u64 {{ {next} }}\n")
+            })
+            .collect();
+        format!(
+            "#[inline] fn f0(x: u64) -> u64 {{ {first} }}\n{functions}
+fn main(a: u64 from 0) -> (r: u64 to all) {{ f{last}(a) }}"
+        )
+    };
+    for (first, next) in [
+        ("x ^ (x << 1) ^ 5", "f(f(x))"),
+        ("x ^ (x << 1) ^ 5", "f(x) ^ f(x << 1 ^ I)"),
+        ("x ^ (x << 1) ^ 5", "f(x) ^ f(x ^ x << I)"),
+        ("x & (x >> 1)", "f(x) ^ f(x ^ x << I)"),
+        ("x ^ (x >> 7)", "f(x ^ x << 3) ^ f(x ^ x >> 5)"),
+    ] {
+        let found = errors_of(&program(40, first, next));
+        assert!(found.contains("error[E07]") && found.contains("2^25 steps"), "{found}");
+        assert!(compile_text(&program(8, first, next), &Options::default()).is_ok());
+    }
+    // One XOR of 64 bits in each of 2^17 calls: below 2^25 gates, and more steps than that.
+    let many = errors_of(&program(17, "x ^ (x << 1)", "f(x) ^ f(x ^ x << I)"));
+    assert!(many.contains("2^25 steps"), "{many}");
+    assert!(
+        compile_text(&program(14, "x ^ (x << 1)", "f(x) ^ f(x ^ x << I)"), &Options::default())
+            .is_ok()
+    );
+}
+
 /// Each round takes the steps of its decoder, so the second or third shows that all are too many.
 #[test]
 fn secret_writes_in_a_loop_with_a_break_are_refused_after_a_few_rounds() {

@@ -41,6 +41,8 @@ pub struct Gates {
     table: GateTable,
     constants: [Option<Wire>; 2],
     ands: u64,
+    /// Those of called components among them.
+    called_ands: u64,
     xors: u64,
     /// How many gates were asked for, those that existed included.
     asked: u64,
@@ -69,6 +71,7 @@ impl Gates {
             table: GateTable::new(),
             constants: [None; 2],
             ands: 0,
+            called_ands: 0,
             xors: 0,
             asked: 0,
             run_step: 0,
@@ -81,6 +84,11 @@ impl Gates {
     /// upper bound for the finished circuit, which drops gates that reach no output.
     pub fn and_count(&self) -> u64 {
         self.ands
+    }
+
+    /// Returns how many AND gates have been made so far, those in called components not included.
+    pub fn own_and_count(&self) -> u64 {
+        self.ands.saturating_sub(self.called_ands)
     }
 
     /// Returns how many XOR gates have been made so far, those in called components not included.
@@ -252,7 +260,7 @@ impl Gates {
     pub(super) fn call_step(&mut self, call: Call, ands: u64) {
         self.steps.push(Step::Call(self.calls.len() as u32));
         self.calls.push(call);
-        self.ands = self.ands.saturating_add(ands);
+        self.add_called(ands);
         self.start_run();
     }
 
@@ -260,8 +268,13 @@ impl Gates {
     pub(super) fn repeat_step(&mut self, repeat: Repeat, ands: u64) {
         self.steps.push(Step::Repeat(self.repeats.len() as u32));
         self.repeats.push(repeat);
-        self.ands = self.ands.saturating_add(ands.saturating_mul(repeat.count.into()));
+        self.add_called(ands.saturating_mul(repeat.count.into()));
         self.start_run();
+    }
+
+    fn add_called(&mut self, ands: u64) {
+        self.ands = self.ands.saturating_add(ands);
+        self.called_ands = self.called_ands.saturating_add(ands);
     }
 
     /// Allocates `count` consecutive wires; returns `None` when there would be too many, which is

@@ -60,12 +60,30 @@ const MAX_MEMORY: u64 = 1 << 30;
 /// A gate takes this many bytes.
 const GATE: u64 = 24;
 
-/// Lowering takes at most this many steps: some seconds. A gate that is asked for is one, whether
-/// or not it exists already.
+/// Lowering takes at most this many steps: below two seconds. A gate that is asked for is one,
+/// whether or not it exists already.
 const MAX_STEPS: u64 = 1 << 25;
 
 /// The number of steps that an expression counts as.
-const EXPRESSION: u64 = 2;
+const EXPRESSION: u64 = 4;
+
+/// The number of steps that a call counts as that is written out, apart from what it writes.
+const CALL: u64 = 64;
+
+/// XORs are free when the circuit runs, so a program may ask for any number of them. Beyond this
+/// many in a component and [`LINEAR_PER_AND`] for each of its ANDs, each that is made counts as
+/// [`LINEAR`] further steps: the time that it takes to make one of so many.
+const FREE_LINEAR: u64 = 1 << 20;
+
+/// See [`FREE_LINEAR`]. An addition has four XORs for each AND.
+const LINEAR_PER_AND: u64 = 4;
+
+/// See [`FREE_LINEAR`].
+const LINEAR: u64 = 2;
+
+/// Each gate that is made beyond this many in a component counts as a further step: finding equal
+/// ones takes longer among so many.
+const CROWD: u64 = 1 << 22;
 
 /// Rewriting for fewer ANDs looks at this many gates of all components; what is built afterwards
 /// stays as it is.
@@ -186,6 +204,8 @@ struct Machine<'l, 'a, 'g> {
     choices: u64,
     /// The gates asked for that are counted as steps.
     asked: u64,
+    /// The further steps that are counted for gates that were made.
+    further: u64,
     /// Results of functions that were written out.
     kept: Kept,
     /// The numbers that were compared, each with whether the first is less than the second.
@@ -330,6 +350,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             failing_calls: 0,
             choices: 0,
             asked: gates_asked,
+            further: 0,
             kept: Kept::default(),
             compared: HashMap::new(),
             costs: HashMap::new(),
@@ -389,6 +410,12 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     fn count_gates(&mut self) {
         let asked = self.gates.asked();
         self.lower.steps += asked - std::mem::replace(&mut self.asked, asked);
+        let (ands, xors) = (self.gates.own_and_count(), self.gates.xor_count());
+        let linear = xors.saturating_sub(FREE_LINEAR + LINEAR_PER_AND * ands);
+        let further = LINEAR * linear + (ands + xors).saturating_sub(CROWD);
+        // An AND may bring back what was counted for XORs.
+        self.lower.steps += further.saturating_sub(self.further);
+        self.further = self.further.max(further);
     }
 
     /// Counts the copying of this many bits.
@@ -471,6 +498,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             let message = "functions call each other more than 256 deep";
             return self.lower.error(Code::Limit, instance.span, message);
         }
+        self.lower.steps += CALL;
         let mut frame = Frame::new(instance.clone(), None);
         for (&param, arg) in instance.params.iter().zip(args) {
             frame.declare(param, arg);
