@@ -138,6 +138,8 @@ pub struct Lower<'a> {
     selectors: HashMap<(usize, Span), Subcircuit>,
     code_bits: usize,
     steps: u64,
+    /// The steps among them that are counted for many gates.
+    further: u64,
     /// What is left of [`EFFORT`].
     effort: u64,
     /// How many expressions are being written, one within the other, in all components.
@@ -240,6 +242,7 @@ impl<'a> Lower<'a> {
             selectors: HashMap::new(),
             code_bits,
             steps: 0,
+            further: 0,
             effort: EFFORT,
             deep: 0,
             costs: None,
@@ -414,7 +417,9 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         let linear = xors.saturating_sub(FREE_LINEAR + LINEAR_PER_AND * ands);
         let further = LINEAR * linear + (ands + xors).saturating_sub(CROWD);
         // An AND may bring back what was counted for XORs.
-        self.lower.steps += further.saturating_sub(self.further);
+        let more = further.saturating_sub(self.further);
+        self.lower.steps += more;
+        self.lower.further += more;
         self.further = self.further.max(further);
     }
 
