@@ -37,6 +37,14 @@ impl WireRange {
             _ => ranges.push(WireRange { first: wire, len: 1 }),
         }
     }
+
+    /// Adds wires in a row likewise.
+    pub(crate) fn push_all(ranges: &mut Vec<WireRange>, first: usize, more: WireRange) {
+        match ranges[first..].last_mut() {
+            Some(last) if last.first + last.len == more.first => last.len += more.len,
+            _ => ranges.push(more),
+        }
+    }
 }
 
 /// One gate, one look-up, or one or many calls of another component.

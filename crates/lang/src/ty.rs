@@ -247,6 +247,17 @@ impl Shapes {
         }
     }
 
+    /// Returns whether an enumeration is part of a type.
+    pub fn has_enum(&self, id: TyId) -> bool {
+        match self.shape(id) {
+            Shape::Enum(..) => true,
+            Shape::Bool | Shape::Int(..) | Shape::Fixed(..) | Shape::Float(_) => false,
+            Shape::Tuple(parts) => parts.iter().any(|&part| self.has_enum(part)),
+            Shape::Array(element, _) => self.has_enum(*element),
+            Shape::Struct(_, fields) => fields.iter().any(|field| self.has_enum(field.1)),
+        }
+    }
+
     /// Returns the parts of a tuple or a structure, or none.
     pub fn parts(&self, id: TyId) -> Vec<TyId> {
         match self.shape(id) {

@@ -286,7 +286,7 @@ fn a_loop_that_goes_far_beyond_a_limit_is_refused_after_a_few_rounds() {
         ("#[unroll] for i in 0..1000000000 { c = c ^ b; }", "3:24"),
     ] {
         let found = errors_of(&program(body));
-        let says = found.contains("larger than 2^26 gates") || found.contains("2^25 steps");
+        let says = found.contains("larger than 2^27 wires") || found.contains("2^25 steps");
         assert!(says && found.contains(&format!(":{place}")), "{body}: {found}");
     }
     // As repeats they fit.

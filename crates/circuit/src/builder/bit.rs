@@ -1,9 +1,11 @@
 //! Handles to the values of a circuit under construction: bits and words.
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut, Not, Range};
+use std::sync::{Arc, OnceLock};
 
-use crate::Wire;
+use crate::{Wire, WireRange};
 
 /// One bit of a circuit under construction: a public constant, or a wire with or without a pending
 /// inversion.
@@ -80,14 +82,41 @@ impl Not for Bit {
 /// A word of any width: bits, least significant first.
 ///
 /// Dereferences to a slice of bits. The methods here only rearrange bits, so they cost nothing;
-/// methods that make gates are in [`Gates`](super::Gates).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Word(Vec<Bit>);
+/// methods that make gates are in [`Gates`](super::Gates). Copies and parts of wide words share
+/// their bits, and the bits of many wires in a row are listed only when they are asked for.
+#[derive(Clone)]
+pub struct Word(Bits);
+
+/// Words with fewer bits have them to themselves.
+const WIDE: usize = 1 << 10;
+
+#[derive(Clone)]
+enum Bits {
+    Own(Vec<Bit>),
+    /// These of the bits.
+    Shared(Arc<Vec<Bit>>, Range<usize>),
+    Run(Run),
+}
+
+/// Wires in a row.
+#[derive(Clone)]
+struct Run {
+    first: Wire,
+    width: u32,
+    /// Their bits, once they have been asked for.
+    bits: Arc<OnceLock<Vec<Bit>>>,
+}
+
+impl Run {
+    fn listed(&self) -> &Vec<Bit> {
+        self.bits.get_or_init(|| (self.first..self.first + self.width).map(Bit::of_wire).collect())
+    }
+}
 
 impl Word {
     /// Returns `width` constant zeros.
     pub fn zero(width: usize) -> Word {
-        Word(vec![Bit::ZERO; width])
+        vec![Bit::ZERO; width].into()
     }
 
     /// Returns the low `width` bits of `value` as constants; bits beyond 128 are zero.
@@ -97,7 +126,27 @@ impl Word {
 
     /// Returns how many bits there are.
     pub fn width(&self) -> usize {
-        self.0.len()
+        match &self.0 {
+            Bits::Own(bits) => bits.len(),
+            Bits::Shared(_, range) => range.len(),
+            Bits::Run(run) => run.width as usize,
+        }
+    }
+
+    /// Returns the word of this many wires in a row.
+    pub(super) fn of_wires(first: Wire, width: u32) -> Word {
+        match width as usize {
+            ..WIDE => (first..first + width).map(Bit::of_wire).collect(),
+            _ => Word(Bits::Run(Run { first, width, bits: Arc::default() })),
+        }
+    }
+
+    /// Returns the wires, if they are known to be in a row and without inversions.
+    pub(super) fn wires(&self) -> Option<WireRange> {
+        match &self.0 {
+            Bits::Run(run) => Some(WireRange { first: run.first, len: run.width }),
+            _ => None,
+        }
     }
 
     /// Returns the bits `range`, as a word of their own.
@@ -105,7 +154,19 @@ impl Word {
     /// # Panics
     /// When the range reaches beyond the word.
     pub fn slice(&self, range: Range<usize>) -> Word {
-        Word(self.0[range].to_vec())
+        match &self.0 {
+            // A small part that shares its bits would make changes of the whole copy all of it.
+            Bits::Shared(bits, all) if range.len() >= bits.len() / 2 => {
+                assert!(range.end <= all.len(), "a part beyond the word");
+                Word(Bits::Shared(bits.clone(), all.start + range.start..all.start + range.end))
+            }
+            Bits::Run(run) if range.len() < run.width as usize => {
+                assert!(range.end <= run.width as usize, "a part beyond the word");
+                Word::of_wires(run.first + range.start as u32, range.len() as u32)
+            }
+            Bits::Run(_) => self.clone(),
+            _ => self[range].to_vec().into(),
+        }
     }
 
     /// Returns the parts side by side, the first on the least significant bits.
@@ -119,33 +180,36 @@ impl Word {
     /// # Panics
     /// When `width` is 0.
     pub fn split(&self, width: usize) -> Vec<Word> {
-        self.0.chunks(width).map(|chunk| Word(chunk.to_vec())).collect()
+        self.chunks(width).map(|chunk| chunk.to_vec().into()).collect()
     }
 
     /// Resizes to another width as an unsigned integer: high bits are dropped, or zeros added.
     pub fn resize(&self, width: usize) -> Word {
-        let mut bits = self.0.clone();
+        if width == self.width() {
+            return self.clone();
+        }
+        let mut bits = self[..width.min(self.width())].to_vec();
         bits.resize(width, Bit::ZERO);
-        Word(bits)
+        bits.into()
     }
 
     /// Resizes to another width as a two's-complement integer: high bits are dropped, or copies of
     /// the sign added. The empty word has sign 0.
     pub fn resize_signed(&self, width: usize) -> Word {
-        let mut bits = self.0.clone();
+        let mut bits = self[..width.min(self.width())].to_vec();
         bits.resize(width, self.sign());
-        Word(bits)
+        bits.into()
     }
 
     /// Returns the most significant bit; 0 for the empty word.
     pub fn sign(&self) -> Bit {
-        self.0.last().copied().unwrap_or(Bit::ZERO)
+        self.last().copied().unwrap_or(Bit::ZERO)
     }
 
     /// Shifts towards the most significant bit by a constant, zeros coming in; same width.
     pub fn shl(&self, by: usize) -> Word {
         let by = by.min(self.width());
-        let kept = &self.0[..self.width() - by];
+        let kept = &self[..self.width() - by];
         std::iter::repeat_n(Bit::ZERO, by).chain(kept.iter().copied()).collect()
     }
 
@@ -156,47 +220,50 @@ impl Word {
 
     /// Shifts towards the least significant bit by a constant, signs coming in; same width.
     pub fn sar(&self, by: usize) -> Word {
-        let mut bits = self.0[by.min(self.width())..].to_vec();
+        let mut bits = self[by.min(self.width())..].to_vec();
         bits.resize(self.width(), self.sign());
-        Word(bits)
+        bits.into()
     }
 
     /// Rotates towards the most significant bit by a constant, taken modulo the width.
     pub fn rotl(&self, by: usize) -> Word {
-        let mut bits = self.0.clone();
+        let mut bits = self.to_vec();
         if !bits.is_empty() {
             let by = by % bits.len();
             bits.rotate_right(by);
         }
-        Word(bits)
+        bits.into()
     }
 
     /// Rotates towards the least significant bit by a constant, taken modulo the width.
     pub fn rotr(&self, by: usize) -> Word {
-        let mut bits = self.0.clone();
+        let mut bits = self.to_vec();
         if !bits.is_empty() {
             let by = by % bits.len();
             bits.rotate_left(by);
         }
-        Word(bits)
+        bits.into()
     }
 }
 
 impl From<Vec<Bit>> for Word {
     fn from(bits: Vec<Bit>) -> Word {
-        Word(bits)
+        match bits.len() {
+            ..WIDE => Word(Bits::Own(bits)),
+            width => Word(Bits::Shared(Arc::new(bits), 0..width)),
+        }
     }
 }
 
 impl From<Bit> for Word {
     fn from(bit: Bit) -> Word {
-        Word(vec![bit])
+        Word(Bits::Own(vec![bit]))
     }
 }
 
 impl FromIterator<Bit> for Word {
     fn from_iter<I: IntoIterator<Item = Bit>>(bits: I) -> Word {
-        Word(bits.into_iter().collect())
+        bits.into_iter().collect::<Vec<Bit>>().into()
     }
 }
 
@@ -204,13 +271,57 @@ impl Deref for Word {
     type Target = [Bit];
 
     fn deref(&self) -> &[Bit] {
-        &self.0
+        match &self.0 {
+            Bits::Own(bits) => bits,
+            Bits::Shared(bits, range) => &bits[range.clone()],
+            Bits::Run(run) => run.listed(),
+        }
     }
 }
 
 impl DerefMut for Word {
     fn deref_mut(&mut self) -> &mut [Bit] {
-        &mut self.0
+        if let Bits::Run(run) = &self.0 {
+            let bits = (run.first..run.first + run.width).map(Bit::of_wire);
+            self.0 = Bits::Shared(Arc::new(bits.collect()), 0..run.width as usize);
+        }
+        if let Bits::Shared(bits, range) = &mut self.0
+            && (Arc::get_mut(bits).is_none() || range.len() < bits.len())
+        {
+            *bits = Arc::new(bits[range.clone()].to_vec());
+            *range = 0..bits.len();
+        }
+        match &mut self.0 {
+            Bits::Own(bits) => bits,
+            Bits::Shared(bits, _) => Arc::make_mut(bits).as_mut_slice(),
+            Bits::Run(_) => unreachable!("its bits have been listed"),
+        }
+    }
+}
+
+impl Default for Word {
+    fn default() -> Word {
+        Word(Bits::Own(Vec::new()))
+    }
+}
+
+impl fmt::Debug for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Word").field(&&self[..]).finish()
+    }
+}
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Word) -> bool {
+        self[..] == other[..]
+    }
+}
+
+impl Eq for Word {}
+
+impl Hash for Word {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self[..].hash(state);
     }
 }
 
@@ -250,6 +361,33 @@ mod tests {
         assert_eq!(value(&!&word), (!x).into());
         assert_eq!(Word::join(&word.split(5)), word);
         assert_eq!(value(&word.slice(4..12)), 0xf9);
+    }
+
+    /// Words that share bits, and words of wires in a row, are as any others.
+    #[test]
+    fn wide_words_share_bits_and_are_changed_alone() {
+        let width = 3 * WIDE;
+        let run = Word::of_wires(7, width as u32);
+        let listed: Word = (7..7 + width as u32).map(Bit::of_wire).collect();
+        assert_eq!((run.width(), run.wires().map(|range| range.len)), (width, Some(3 * 1024)));
+        let mut changed = run.clone();
+        changed[5] = Bit::ONE;
+        assert_eq!((run[5], changed[5], changed[6]), (listed[5], Bit::ONE, listed[6]));
+        assert_eq!(changed.wires(), None);
+        for word in [&run, &listed] {
+            assert_eq!(word, &listed);
+            for range in [0..width, 1..width, 5..5 + WIDE, 9..11, 4..4] {
+                let part = word.slice(range.clone());
+                assert_eq!(part[..], listed[range.clone()]);
+                let mut changed = part.clone();
+                changed.iter_mut().for_each(|bit| *bit = !*bit);
+                assert_eq!(part[..], listed[range.clone()]);
+                assert_eq!(changed, !&part);
+            }
+            assert_eq!(word.resize(width + 1)[width], Bit::ZERO);
+            assert_eq!(word.resize(width - 1)[..], listed[..width - 1]);
+            assert_eq!(word.resize_signed(width + 1)[width], listed[width - 1]);
+        }
     }
 
     #[test]

@@ -14,9 +14,45 @@ impl Gates {
     ///
     /// `finish` reports arguments whose number or widths are not those of the component's inputs.
     pub fn call(&mut self, callee: &Subcircuit, args: &[&[Bit]]) -> Vec<Word> {
+        let given = args.iter().map(|arg| arg.len()).collect();
+        self.call_with(callee, given, |gates, first| {
+            for &arg in args {
+                gates.pass(first, arg);
+            }
+        })
+    }
+
+    /// Calls like [`call`](Self::call). Words of wires in a row are passed without listing their
+    /// bits.
+    pub fn call_words(&mut self, callee: &Subcircuit, args: &[&Word]) -> Vec<Word> {
+        let given = args.iter().map(|arg| arg.width()).collect();
+        self.call_with(callee, given, |gates, first| {
+            for &arg in args {
+                match arg.wires() {
+                    Some(range) => WireRange::push_all(&mut gates.call_args, first, range),
+                    None => gates.pass(first, arg),
+                }
+            }
+        })
+    }
+
+    /// Adds bits to the arguments from `first` on.
+    fn pass(&mut self, first: usize, bits: &[Bit]) {
+        for &bit in bits {
+            let wire = self.materialise(bit);
+            WireRange::push(&mut self.call_args, first, wire);
+        }
+    }
+
+    /// Calls a component with arguments of the given widths, which `pass` adds from this place on.
+    fn call_with(
+        &mut self,
+        callee: &Subcircuit,
+        given: Vec<usize>,
+        pass: impl FnOnce(&mut Gates, usize),
+    ) -> Vec<Word> {
         let definition = &*callee.0;
-        let (widths, given): (_, Vec<usize>) =
-            (&definition.input_widths, args.iter().map(|arg| arg.len()).collect());
+        let widths = &definition.input_widths;
         if given != *widths {
             let name = &definition.component.name;
             self.note_mismatch(|| {
@@ -25,12 +61,7 @@ impl Gates {
             return definition.output_widths.iter().map(|&width| Word::zero(width)).collect();
         }
         let first_arg = self.call_args.len();
-        for &arg in args {
-            for &bit in arg {
-                let wire = self.materialise(bit);
-                WireRange::push(&mut self.call_args, first_arg, wire);
-            }
-        }
+        pass(self, first_arg);
         let fits = u32::try_from(self.call_args.len()).is_ok();
         self.too_large |= !fits;
         let bits = callee.output_bits();
@@ -45,9 +76,13 @@ impl Gates {
             first_output,
         };
         self.call_step(call, definition.ands);
-        let mut wires = (first_output..first_output + bits).map(Bit::of_wire);
-        let widths = definition.output_widths.iter();
-        widths.map(|&width| wires.by_ref().take(width).collect()).collect()
+        let mut first = first_output;
+        let word = |&width: &usize| {
+            let word = Word::of_wires(first, width as u32);
+            first += width as u32;
+            word
+        };
+        definition.output_widths.iter().map(word).collect()
     }
 
     /// Calls like [`call`](Self::call), for components with one output.

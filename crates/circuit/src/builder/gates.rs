@@ -253,7 +253,7 @@ impl Gates {
             _ => self.inputs.push(WireRange { first, len: width }),
         }
         self.start_run();
-        (first..first + width).map(Bit::of_wire).collect()
+        Word::of_wires(first, width)
     }
 
     /// Adds a call of a component with `ands` AND gates.

@@ -13,7 +13,7 @@ pub enum Argument<'a> {
     /// These bits in the first round, then what the previous round passes on.
     Carried(&'a [Bit]),
     /// The same number of bits for each round, those of the first round first.
-    Strided(&'a [Bit]),
+    Strided(&'a Word),
     /// The low `bits` bits of `start + step · round`, least significant first, modulo 2^64.
     Counter {
         /// The number of the first round.
@@ -30,7 +30,7 @@ impl Argument<'_> {
     fn width(&self, count: u32) -> usize {
         match self {
             Argument::Fixed(bits) | Argument::Carried(bits) => bits.len(),
-            Argument::Strided(bits) => bits.len() / count.max(1) as usize,
+            Argument::Strided(bits) => bits.width() / count.max(1) as usize,
             Argument::Counter { bits, .. } => *bits as usize,
         }
     }
@@ -59,7 +59,7 @@ impl Gates {
         let carried = initial.width();
         let outputs = callee.output_bits() as usize;
         let strided = args.iter().all(|arg| match arg {
-            Argument::Strided(bits) => bits.len().is_multiple_of(count.max(1) as usize),
+            Argument::Strided(bits) => bits.width().is_multiple_of(count.max(1) as usize),
             Argument::Counter { bits, .. } => *bits <= 64,
             _ => true,
         });
@@ -93,9 +93,8 @@ impl Gates {
             first_output,
         };
         self.repeat_step(repeat, callee.and_count());
-        let wires = |from: u32, to: u32| (from..to).map(Bit::of_wire).collect();
         let middle = first_output + carried as u32;
-        (wires(first_output, middle), wires(middle, middle + others as u32))
+        (Word::of_wires(first_output, carried as u32), Word::of_wires(middle, others as u32))
     }
 
     fn repeat_arg(&mut self, arg: &Argument<'_>) -> RepeatArg {
@@ -110,7 +109,14 @@ impl Gates {
         match *arg {
             Argument::Fixed(bits) => RepeatArg::Fixed(ranges(bits)),
             Argument::Carried(bits) => RepeatArg::Carried(ranges(bits)),
-            Argument::Strided(bits) => RepeatArg::Strided(ranges(bits)),
+            Argument::Strided(bits) => RepeatArg::Strided(match bits.wires() {
+                // Not even listed.
+                Some(range) => {
+                    self.call_args.push(range);
+                    Ranges { first: first as u32, count: 1 }
+                }
+                None => ranges(bits),
+            }),
             Argument::Counter { start, step, bits } => RepeatArg::Counter { start, step, bits },
         }
     }
@@ -184,9 +190,10 @@ mod tests {
     fn no_rounds_hand_on_what_they_were_given() {
         let mut b = Builder::new("none");
         let x = b.input("x", Type::Uint(32), 0);
+        let nothing = Word::zero(0);
         let args = [
             Argument::Carried(&x[..16]),
-            Argument::Strided(&[]),
+            Argument::Strided(&nothing),
             Argument::Counter { start: 0, step: 1, bits: 16 },
         ];
         let (sum, others) = b.repeat(&round(), 0, &args);

@@ -29,9 +29,12 @@ impl Machine<'_, '_, '_> {
             }
             Kind::Block(stmts, tail) => self.block(frame, stmts, tail.as_deref(), ty),
             Kind::Comprehension(pattern, over, body) => {
-                let mut bits = Vec::with_capacity(self.width(ty));
                 let over = self.over(frame, over, frame.instance.types[pattern.ty as usize])?;
                 let body = Body { pattern, expr: body, gives: true };
+                if let Some(bits) = self.copies(frame, &over.0, over.1, body)? {
+                    return Ok(bits.into());
+                }
+                let mut bits = Vec::with_capacity(self.width(ty));
                 // What has to be a constant stays one.
                 self.rounds(frame, &over, body, !expr.constant, &mut bits)?;
                 Ok(bits.into())
@@ -41,13 +44,13 @@ impl Machine<'_, '_, '_> {
     }
 
     /// Returns whether a value matches a pattern, and binds the pattern's names.
-    pub(super) fn bind(&mut self, frame: &mut Frame, pattern: &Pattern, word: &[Bit]) -> Done<Bit> {
+    pub(super) fn bind(&mut self, frame: &mut Frame, pattern: &Pattern, word: &Word) -> Done<Bit> {
         let ty = frame.instance.types[pattern.ty as usize];
         match &pattern.kind {
             PatternKind::Any => Ok(Bit::ONE),
             PatternKind::Bind(local) => {
-                self.copied(word.len());
-                frame.declare(*local, word.to_vec().into());
+                self.copied(word.width());
+                frame.declare(*local, word.clone());
                 Ok(Bit::ONE)
             }
             PatternKind::Range(low, high) => Ok(self.in_range(ty, low, high, word)),
@@ -56,7 +59,7 @@ impl Machine<'_, '_, '_> {
                 for (place, part) in parts.iter().enumerate() {
                     let (start, part_ty) = self.lower.tir.shapes.part(ty, place);
                     let range = start..start + self.width(part_ty);
-                    let part = self.bind(frame, part, &word[range])?;
+                    let part = self.bind(frame, part, &word.slice(range))?;
                     fits = self.gates.and_bit(fits, part);
                 }
                 Ok(fits)
@@ -68,7 +71,7 @@ impl Machine<'_, '_, '_> {
                 let mut start = tag;
                 for part in parts {
                     let width = self.width(frame.instance.types[part.ty as usize]);
-                    let part = self.bind(frame, part, &word[start..start + width])?;
+                    let part = self.bind(frame, part, &word.slice(start..start + width))?;
                     fits = self.gates.and_bit(fits, part);
                     start += width;
                 }
@@ -78,7 +81,7 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    fn bind_any(&mut self, frame: &mut Frame, patterns: &[Pattern], word: &[Bit]) -> Done<Bit> {
+    fn bind_any(&mut self, frame: &mut Frame, patterns: &[Pattern], word: &Word) -> Done<Bit> {
         let mut fits = Bit::ZERO;
         let mut names: Vec<Local> = Vec::new();
         for pattern in patterns {
@@ -185,7 +188,7 @@ impl Machine<'_, '_, '_> {
     fn bodies(&mut self, frame: &mut Frame, bodies: &[Expr]) -> Done<()> {
         let mut pace = Pace::new(self);
         for (place, body) in bodies.iter().enumerate() {
-            if !self.round(frame, None, body, &[])? {
+            if !self.round(frame, None, body, &Word::zero(0))? {
                 break;
             }
             let left = (bodies.len() - place - 1) as u64;
@@ -200,7 +203,7 @@ impl Machine<'_, '_, '_> {
         frame: &mut Frame,
         pattern: Option<&Pattern>,
         body: &Expr,
-        word: &[Bit],
+        word: &Word,
     ) -> Done<bool> {
         frame.left.continued = Bit::ZERO;
         let left = self.left(frame);

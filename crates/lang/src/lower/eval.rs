@@ -387,14 +387,14 @@ impl Machine<'_, '_, '_> {
                 let before = self.account(expr.span);
                 let port_bits = component.body.port_bits();
                 self.book(expr.span, Totals { calls: 1, port_bits, ..Totals::default() });
-                let mut slices: Vec<&[Bit]> = words.iter().map(|word| &word[..]).collect();
                 let value = if !component.fails {
-                    self.gates.call_one(&component.body, &slices)
+                    let words: Vec<&Word> = words.iter().collect();
+                    self.gates.call_words(&component.body, &words).pop().ok_or(Failed)?
                 } else {
                     let alive = self.alive();
-                    let alive = [self.gates.and_bit(alive, !self.failed)];
-                    slices.push(&alive);
-                    let mut results = self.gates.call(&component.body, &slices);
+                    let alive: Word = self.gates.and_bit(alive, !self.failed).into();
+                    let words: Vec<&Word> = words.iter().chain([&alive]).collect();
+                    let mut results = self.gates.call_words(&component.body, &words);
                     self.failing_calls += 1;
                     // A failure of the callee counts only if nothing has failed before.
                     let (code, failed) = (results.pop(), results.pop());

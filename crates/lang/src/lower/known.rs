@@ -15,7 +15,7 @@ use crate::value::Value;
 use symbolon_circuit::builder::Word;
 
 /// An unsigned number that depends on the counter.
-enum Number {
+pub(super) enum Number {
     Counter(u32),
     Fixed(u64),
     /// Cut to this many bits.
@@ -30,7 +30,7 @@ fn low(value: u128, bits: u32) -> u64 {
 
 impl Number {
     /// Returns its value; `None` if that is not defined by what is written here.
-    fn value(&self, counter: u64) -> Option<u64> {
+    pub(super) fn value(&self, counter: u64) -> Option<u64> {
         let (op, a, b, bits) = match self {
             Number::Counter(bits) => return Some(low(counter.into(), *bits)),
             Number::Fixed(value) => return Some(*value),
@@ -170,7 +170,12 @@ impl Machine<'_, '_, '_> {
     }
 
     /// Returns an expression in a form that is quickly computed; `None` for what has none.
-    fn number(&mut self, frame: &mut Frame, expr: &Expr, counter: Counter) -> Done<Option<Number>> {
+    pub(super) fn number(
+        &mut self,
+        frame: &mut Frame,
+        expr: &Expr,
+        counter: Counter,
+    ) -> Done<Option<Number>> {
         let ty = frame.instance.types[expr.ty as usize];
         let bits = match self.unsigned(ty) {
             Some(bits) => bits,
@@ -213,7 +218,7 @@ impl Machine<'_, '_, '_> {
 
 impl Counter {
     /// Returns the low bits of the counter's value in a round.
-    fn at(&self, round: u32) -> u64 {
+    pub(super) fn at(&self, round: u32) -> u64 {
         (self.low + i128::from(round)) as u64
     }
 }

@@ -8,6 +8,7 @@ mod body;
 mod calls;
 mod choice;
 mod control;
+mod copies;
 mod count;
 mod eval;
 mod exclude;
@@ -52,7 +53,7 @@ pub use ports::{
 };
 
 /// A component has at most this many wires while it is built.
-const MAX_WIRES: u32 = 1 << 26;
+const MAX_WIRES: u32 = 1 << 27;
 
 /// The gates of a component take at most this many bytes while it is built.
 const MAX_MEMORY: u64 = 1 << 30;
@@ -285,25 +286,31 @@ impl<'a> Lower<'a> {
         let result = machine.function(instance.clone(), args)?;
         let never = machine.never;
         let (failed, code, costs) = machine.into_parts();
-        let mut outputs = result.to_vec();
         builder.output(&result);
         if fails {
             builder.output(&[failed]);
             builder.output(&code);
-            outputs.push(failed);
-            outputs.extend_from_slice(&code);
         }
         let costs = match self.costs {
-            Some(_) => costs.with_profile(&mut builder, &outputs, instance.span),
+            Some(_) => {
+                let mut outputs = result.to_vec();
+                if fails {
+                    outputs.push(failed);
+                    outputs.extend_from_slice(&code);
+                }
+                costs.with_profile(&mut builder, &outputs, instance.span)
+            }
             None => HashMap::new(),
         };
+        let width = result.width();
+        drop(result);
         let finished = builder.finish_within(&mut self.effort);
         let body = match finished {
             Ok(body) => body,
             Err(error) => return self.error(Code::Limit, instance.span, error.to_string()),
         };
         let ands = body.and_count();
-        let port_bits = widths.iter().sum::<usize>() + result.width();
+        let port_bits = widths.iter().sum::<usize>() + width;
         let worth = ands >= 512 && ands >= 2 * port_bits as u64;
         let is_large = body.has_calls() || body.own_steps() >= LINEAR_STEPS;
         let is_linear = !instance.component && ands == 0 && is_large;
@@ -457,7 +464,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     /// Reports too many wires or too much memory, or else too many steps.
     fn beyond(&mut self, wires: bool, span: Span) -> Done<()> {
         let message = if wires {
-            "this makes the circuit larger than 2^26 gates in one component, or than 1 GiB"
+            "this makes the circuit larger than 2^27 wires in one component, or than 1 GiB"
         } else {
             "the program takes more than 2^25 steps to compile"
         };

@@ -159,7 +159,10 @@ fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<C
             InputKind::Share => machine.gates.xor(&sum, &word),
             _ => Word::join([&sum, &word]),
         });
-        args.push(machine.sanitise(input.ty, &word));
+        args.push(match tir.shapes.has_enum(input.ty) {
+            true => machine.sanitise(input.ty, &word),
+            false => word,
+        });
     }
     let result = machine.function(instance, args)?;
     let result = machine.unless_failed(result, span)?;

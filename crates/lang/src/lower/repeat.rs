@@ -421,9 +421,16 @@ impl Machine<'_, '_, '_> {
             }
         }
         let element = frame.instance.types[body.pattern.ty as usize];
+        let rest = match rounds {
+            Rounds::Range(_) => Word::zero(0),
+            Rounds::Array(word, width) => {
+                let start = place as usize * width;
+                word.slice(start..start + count as usize * width)
+            }
+        };
         args.push(match rounds {
             Rounds::Range(low) => self.counter_argument(element, low + place),
-            Rounds::Array(word, width) => Argument::Strided(&word[place as usize * width..]),
+            Rounds::Array(..) => Argument::Strided(&rest),
         });
         let (failed, code) = ([self.failed], self.code.clone());
         if fails {
@@ -476,7 +483,8 @@ impl Machine<'_, '_, '_> {
         let (mut bits, mut carried) = (0, 0);
         for arg in args {
             match arg {
-                Argument::Fixed(word) | Argument::Strided(word) => bits += word.len() as u64,
+                Argument::Fixed(word) => bits += word.len() as u64,
+                Argument::Strided(word) => bits += word.width() as u64,
                 Argument::Carried(word) => carried += word.len() as u64,
                 Argument::Counter { .. } => {}
             }

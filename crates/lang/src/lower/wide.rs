@@ -37,7 +37,8 @@ impl Machine<'_, '_, '_> {
             return Ok(false);
         }
         let selector = self.selector(value.len(), at)?;
-        let args = [Argument::Strided(here), Argument::Strided(to), Argument::Fixed(value)];
+        let (each, old): (Word, Word) = (here.to_vec().into(), to.to_vec().into());
+        let args = [Argument::Strided(&each), Argument::Strided(&old), Argument::Fixed(value)];
         let selected = self.repeat_selector(&selector, here.len(), &args, at);
         to.copy_from_slice(&selected);
         Ok(true)
@@ -60,8 +61,9 @@ impl Machine<'_, '_, '_> {
         {
             let pairs = level.width() / (2 * width);
             let selector = self.selector(width, at)?;
-            let (pairs_of, last) = level.split_at(pairs * 2 * width);
-            let args = [Argument::Fixed(std::slice::from_ref(&bit)), Argument::Strided(pairs_of)];
+            let pairs_of = level.slice(0..pairs * 2 * width);
+            let last = &level[pairs * 2 * width..];
+            let args = [Argument::Fixed(std::slice::from_ref(&bit)), Argument::Strided(&pairs_of)];
             let selected = self.repeat_selector(&selector, pairs, &args, at);
             // The partner of the last element would be beyond the end.
             let last = self.gates.and_each(!bit, last);
@@ -84,7 +86,8 @@ impl Machine<'_, '_, '_> {
             let selector = self.selector(CHUNK, at)?;
             let zeros = Word::zero(CHUNK);
             let choice = Argument::Fixed(std::slice::from_ref(&holds));
-            let args = [choice, Argument::Fixed(&zeros), Argument::Strided(wide)];
+            let chunks = result.slice(0..wide.len());
+            let args = [choice, Argument::Fixed(&zeros), Argument::Strided(&chunks)];
             masked = self.repeat_selector(&selector, wide.len() / CHUNK, &args, at);
         } else {
             self.room(2 * wide.len() as u64, at)?;
