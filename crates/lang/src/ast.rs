@@ -34,15 +34,31 @@ impl Path {
     }
 }
 
-/// `#[name]` or `#[name(key = "text")]`.
+/// A file.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// `#![name]` at its top.
+    pub attributes: Vec<Attribute>,
+    /// What it defines.
+    pub items: Vec<Item>,
+}
+
+/// `#[name]`, `#[name(key, other)]` or `#[name(key = "text")]`.
 #[derive(Clone, Debug)]
 pub struct Attribute {
     /// `component`.
     pub name: Ident,
-    /// The key in the parentheses.
-    pub key: Option<Ident>,
+    /// The keys in the parentheses.
+    pub keys: Vec<Ident>,
     /// The text after `=`.
     pub text: Option<String>,
+}
+
+impl Attribute {
+    /// Returns whether it is `allow(lint)`.
+    pub fn allows(&self, lint: &str) -> bool {
+        &*self.name.name == "allow" && self.keys.iter().any(|key| &*key.name == lint)
+    }
 }
 
 /// One item of a file.
@@ -164,10 +180,7 @@ impl FnDecl {
 
     /// Returns whether it is marked `#[allow(lint)]`.
     pub fn allows(&self, lint: &str) -> bool {
-        self.attributes.iter().any(|attribute| {
-            &*attribute.name.name == "allow"
-                && attribute.key.as_ref().is_some_and(|key| &*key.name == lint)
-        })
+        self.attributes.iter().any(|attribute| attribute.allows(lint))
     }
 
     /// Returns whether its parameters name owners or its results name receivers.

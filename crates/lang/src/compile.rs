@@ -5,15 +5,16 @@ use std::collections::HashMap;
 use symbolon_circuit::{Circuit, Failure, PartyId, Receivers};
 use symbolon_common::NoThread;
 
-use crate::ast::{self, Owner, Party, ResultDecl, Who};
+use crate::ast::{self, Attribute, Ident, Owner, Party, ResultDecl, Who};
 use crate::builtin;
-use crate::check::{Cx, UNREACHABLE};
+use crate::check::Cx;
 use crate::cost::Costs;
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics, LINTS};
 use crate::facts::Facts;
 use crate::ids::{InstanceId, ModuleId};
 use crate::lower::{Entry, EntryInput, EntryOutput, InputKind, assert_number, cycle, lower_entry};
-use crate::program::{FnDef, Program};
+use crate::narrowing;
+use crate::program::Program;
 use crate::references::References;
 use crate::source::{Loader, NoModules, Sources, Span};
 use crate::tir::Tir;
@@ -159,7 +160,9 @@ fn check_program(
     let mut tests = Vec::new();
     for &function in &functions {
         let def = cx.program.fns[function].clone();
-        check_attributes(&mut cx, &def);
+        for attribute in &def.decl.attributes {
+            check_attribute(&mut cx.errors, attribute, &OF_FUNCTIONS);
+        }
         if !def.generics.is_empty() {
             continue;
         }
@@ -188,7 +191,17 @@ fn check_program(
         let error = Diagnostic::new(Code::Control, instance.span, message);
         cx.errors.push(error.help("recursion must change a const parameter"));
     }
+    for module in (0..cx.program.modules.len()).filter(|&module| !cx.program.is_std(module)) {
+        for attribute in &cx.program.modules[module].attributes {
+            check_attribute(&mut cx.errors, attribute, &OF_FILES);
+        }
+    }
     let entry = find_entry(&mut cx, options);
+    if let Some(entry) = &entry
+        && cx.errors.errors() == 0
+    {
+        narrowing::lint(&cx.tir, &cx.program.sources, entry.instance, &mut cx.errors);
+    }
     let facts = if facts { Facts::of(&mut cx) } else { Facts::default() };
     let Cx { tir, program, errors, .. } = cx;
     (Checked { tir, sources: program.sources, errors, entry, tests }, facts)
@@ -224,25 +237,36 @@ fn check_settings(cx: &mut Cx<'_>, options: &Options) {
     }
 }
 
-fn check_attributes(cx: &mut Cx<'_>, def: &FnDef) {
-    for attribute in &def.decl.attributes {
-        let name = &*attribute.name.name;
-        if !matches!(name, "component" | "inline" | "test" | "allow" | "checked") {
-            let message = format!("there is no attribute `{name}`");
-            let error = Diagnostic::new(Code::Name, attribute.name.span, message);
-            cx.errors
-                .push(error.help("there are `component`, `inline`, `checked`, `test` and `allow`"));
-        }
-        let lint = attribute.key.as_ref().map(|key| &*key.name);
-        if name == "allow" && (lint != Some(UNREACHABLE) || attribute.text.is_some()) {
-            let message = "there is no such lint";
-            let error = Diagnostic::new(Code::Name, attribute.name.span, message);
-            cx.errors.push(error.help(format!("write `#[allow({UNREACHABLE})]`")));
-        }
-        if name == "test" && attribute.key.as_ref().is_some_and(|key| &*key.name != "fails") {
-            let message = "a test is `#[test]` or `#[test(fails = \"text\")]`";
-            cx.errors.push(Diagnostic::new(Code::Text, attribute.name.span, message));
-        }
+/// The attributes of functions and of files.
+const OF_FUNCTIONS: [&str; 5] = ["component", "inline", "checked", "test", "allow"];
+const OF_FILES: [&str; 2] = ["checked", "allow"];
+
+fn check_attribute(errors: &mut Diagnostics, attribute: &Attribute, known: &[&str]) {
+    let (name, span) = (&*attribute.name.name, attribute.name.span);
+    let quoted = |names: &mut dyn Iterator<Item = &str>| {
+        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+        names.join(", ")
+    };
+    if !known.contains(&name) {
+        let error = Diagnostic::new(Code::Name, span, format!("there is no attribute `{name}`"));
+        errors.push(error.help(format!("there are {}", quoted(&mut known.iter().copied()))));
+        return;
+    }
+    let lints = || LINTS.iter().filter_map(|lint| lint.lint());
+    let is_lint = |key: &Ident| lints().any(|lint| lint == &*key.name);
+    let lacks = attribute.keys.is_empty() || attribute.text.is_some();
+    if name == "allow" && (lacks || !attribute.keys.iter().all(is_lint)) {
+        let error = Diagnostic::new(Code::Name, span, "there is no such lint");
+        errors.push(error.help(format!("`allow` takes {}", quoted(&mut lints()))));
+    }
+    let fails = attribute.keys.iter().all(|key| &*key.name == "fails");
+    if name == "test" && !(fails && attribute.keys.is_empty() == attribute.text.is_none()) {
+        let message = "a test is `#[test]` or `#[test(fails = \"text\")]`";
+        errors.push(Diagnostic::new(Code::Text, span, message));
+    }
+    if !matches!(name, "allow" | "test") && !attribute.keys.is_empty() {
+        let message = format!("`{name}` takes nothing in parentheses");
+        errors.push(Diagnostic::new(Code::Text, span, message));
     }
 }
 

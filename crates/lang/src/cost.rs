@@ -441,7 +441,7 @@ fn functions_of(file: u32, text: &str) -> Vec<(Span, String, Totals)> {
         (decl.name.span.to(decl.body.span), format!("{owner}{}", decl.name.name), Totals::default())
     };
     let mut functions = Vec::new();
-    for item in parse(file, text, &mut Diagnostics::default()) {
+    for item in parse(file, text, &mut Diagnostics::default()).items {
         match &item.kind {
             ItemKind::Fn(decl) => functions.push(one(decl, "")),
             ItemKind::Impl(_, ty, methods) => {

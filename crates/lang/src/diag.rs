@@ -26,8 +26,10 @@ pub enum Code {
     Limit,
     /// E08: an entry's parameters or results cannot be inputs or outputs.
     Port,
-    /// W09: correct, but probably not meant.
-    Lint,
+    /// W09: a case that nothing reaches.
+    Unreachable,
+    /// W10: a conversion to fewer bits that an output depends on.
+    Narrowing,
 }
 
 impl Code {
@@ -42,10 +44,23 @@ impl Code {
             Code::Control => "E06",
             Code::Limit => "E07",
             Code::Port => "E08",
-            Code::Lint => "W09",
+            Code::Unreachable => "W09",
+            Code::Narrowing => "W10",
+        }
+    }
+
+    /// Returns the name of a lint, which is correct but probably not meant; `None` for an error.
+    pub fn lint(self) -> Option<&'static str> {
+        match self {
+            Code::Unreachable => Some("unreachable"),
+            Code::Narrowing => Some("narrowing"),
+            _ => None,
         }
     }
 }
+
+/// All lints.
+pub const LINTS: [Code; 2] = [Code::Unreachable, Code::Narrowing];
 
 /// One error or lint.
 #[derive(Clone, Debug)]
@@ -92,7 +107,7 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// Adds a message, unless an equal one is there.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if diagnostic.code != Code::Lint {
+        if diagnostic.code.lint().is_none() {
             self.errors += 1;
         }
         let known = |d: &Diagnostic| d.span == diagnostic.span && d.code == diagnostic.code;
@@ -126,7 +141,8 @@ impl Diagnostics {
 }
 
 fn render_one(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -> String {
-    let level = if diagnostic.code == Code::Lint { Level::WARNING } else { Level::ERROR };
+    let lint = diagnostic.code.lint();
+    let level = if lint.is_some() { Level::WARNING } else { Level::ERROR };
     let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.text());
     let mut group = Group::with_title(title);
     if let Some(source) = sources.files.get(diagnostic.span.file as usize) {

@@ -10,7 +10,7 @@ use crate::parse::parse;
 /// list. An input that each party has is called `name.0` and so on.
 pub fn length_constant(text: &str, entry: Option<&str>, input: &str) -> Option<String> {
     with_stack(|| {
-        let items = parse(0, text, &mut Diagnostics::default());
+        let items = parse(0, text, &mut Diagnostics::default()).items;
         let entry = entry.unwrap_or("main");
         let function = items.iter().find_map(|item| match &item.kind {
             ItemKind::Fn(function) if *function.name.name == *entry => Some(function),

@@ -23,10 +23,12 @@ mod library;
 mod lower;
 #[cfg(feature = "lsp")]
 pub mod lsp;
+mod narrowing;
 mod numbers;
 pub mod parse;
 mod program;
 mod references;
+mod shrink;
 pub mod source;
 pub mod testing;
 pub mod tir;

@@ -17,6 +17,8 @@ pub struct Module {
     pub path: Vec<Name>,
     /// Its file in [`Sources`].
     pub file: u32,
+    /// `#![name]` at its top.
+    pub attributes: Vec<Attribute>,
     scope: HashMap<Name, (Def, bool)>,
     uses: HashMap<Name, (Vec<Ident>, bool)>,
 }
@@ -190,9 +192,10 @@ impl<'a> Program<'a> {
         let file = self.sources.files.len() as u32;
         self.sources.files.push(Source::new(name, text));
         self.known.insert(path.clone(), Some(self.modules.next()));
-        let scope = HashMap::new();
-        let module = self.modules.push(Module { path, file, scope, uses: HashMap::new() });
-        for item in crate::parse::parse(file, text, errors) {
+        let File { attributes, items } = crate::parse::parse(file, text, errors);
+        let (scope, uses) = (HashMap::new(), HashMap::new());
+        let module = self.modules.push(Module { path, file, attributes, scope, uses });
+        for item in items {
             self.item(module, item, errors);
         }
         self.bind_impls(errors);
@@ -573,6 +576,22 @@ impl<'a> Program<'a> {
     /// Returns whether a module is part of the library.
     pub fn is_std(&self, module: ModuleId) -> bool {
         self.modules[module].path.first().is_some_and(|first| &**first == "std")
+    }
+
+    /// Returns whether what does not fit fails in a module: `#![checked]` at the top of the main
+    /// file is for the whole program, at the top of another for that one.
+    pub fn is_checked(&self, module: usize) -> bool {
+        self.is_marked(module, |attribute| &*attribute.name.name == "checked")
+    }
+
+    /// Returns whether a lint is allowed in a module, likewise.
+    pub fn allows(&self, module: usize, lint: &str) -> bool {
+        self.is_marked(module, |attribute| attribute.allows(lint))
+    }
+
+    fn is_marked(&self, module: usize, is_it: impl Fn(&Attribute) -> bool) -> bool {
+        let marked = |module: usize| self.modules[module].attributes.iter().any(&is_it);
+        !self.is_std(module) && (marked(module) || marked(0))
     }
 
     /// Returns where the name of an item is defined; a module begins at its file's first byte.

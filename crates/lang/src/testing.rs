@@ -1,12 +1,14 @@
 //! Runs a program's tests: each with the interpreter and as a circuit.
 
-use symbolon_circuit::{eval_ports, format_value};
+use symbolon_circuit::{Stats, eval_ports, format_value};
 
 use crate::compile::Checked;
 use crate::diag::Diagnostics;
 use crate::ids::InstanceId;
 use crate::interp::{Interp, Stop, decode};
 use crate::lower::{Entry, EntryInput, InputKind, assert_place, lower_entry, port_type};
+use crate::shrink::{Bits, draw, smallest};
+use crate::source::Span;
 use crate::tir::{Instance, TOO_DEEP};
 use crate::ty::TyId;
 
@@ -16,9 +18,28 @@ pub struct TestResult {
     /// Its name.
     pub name: String,
     /// What went wrong, if anything.
-    pub wrong: Option<String>,
+    pub wrong: Option<Wrong>,
     /// How often it ran.
     pub runs: u32,
+}
+
+/// How a test failed.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    /// What happened.
+    pub what: String,
+    /// The smallest arguments found with which it happens, as `name = value`.
+    pub with: Vec<String>,
+    /// The file, and the line of the assert that failed, or else of the test.
+    pub at: (String, u32),
+}
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (file, line) = &self.at;
+        write!(f, "{file}:{line}: {}", self.what)?;
+        if self.with.is_empty() { Ok(()) } else { write!(f, " with {}", self.with.join(", ")) }
+    }
 }
 
 /// Tests with parameters run this often.
@@ -27,21 +48,22 @@ const RUNS: u32 = 64;
 /// A test takes at most this many steps.
 const MAX_STEPS: u64 = 1 << 28;
 
+/// Finding smaller arguments takes at most this many runs, and this many steps and gates.
+const SHRINK_RUNS: u32 = 4000;
+const SHRINK_STEPS: u64 = 1 << 28;
+
 /// Runs all tests of a checked program. The seed fixes the random parameters.
 ///
 /// Call it inside [`with_stack`](crate::with_stack).
 pub fn run_tests(checked: &Checked, seed: u64) -> Vec<TestResult> {
     let mut random = Random(seed);
-    checked
-        .tests
-        .iter()
-        .map(|test| {
-            let mut runs = 0;
-            let wrong =
-                run_test(checked, test.instance, test.fails.as_deref(), &mut random, &mut runs);
-            TestResult { name: test.name.clone(), wrong: wrong.err(), runs }
-        })
-        .collect()
+    let results = checked.tests.iter().map(|test| {
+        let mut runs = 0;
+        let fails = test.fails.as_deref();
+        let wrong = run_test(checked, test.instance, fails, &mut random, &mut runs).err();
+        TestResult { name: test.name.clone(), wrong, runs }
+    });
+    results.collect()
 }
 
 fn run_test(
@@ -50,10 +72,12 @@ fn run_test(
     fails: Option<&str>,
     random: &mut Random,
     runs: &mut u32,
-) -> Result<(), String> {
+) -> Result<(), Wrong> {
+    let wrong = |what: String| Wrong { what, with: Vec::new(), at: (String::new(), 0) };
     let Some(Some(instance)) = checked.tir.instances.get(place).cloned() else {
-        return Err("it has errors".into());
+        return Err(wrong("it has errors".into()));
     };
+    let shapes = &checked.tir.shapes;
     let types: Vec<TyId> = instance
         .params
         .iter()
@@ -67,26 +91,26 @@ fn run_test(
     });
     let inputs: Vec<EntryInput> = inputs.collect();
     let result = instance.types[instance.result as usize];
-    let entry = Entry::test(place, inputs, result, &checked.tir.shapes);
+    let entry = Entry::test(place, inputs, result, shapes);
     let mut errors = Diagnostics::default();
+    let at = |span: Span| (checked.sources.name(span).to_string(), checked.sources.line(span));
     let Ok((circuit, _)) = lower_entry(&checked.tir, &entry, &mut errors, false) else {
-        return Err(errors.render(&checked.sources, false));
+        let what = errors.render(&checked.sources, false);
+        return Err(Wrong { at: at(instance.span), ..wrong(what) });
     };
     let case = Case { checked, instance: &instance, types: &types, circuit: &circuit, fails };
     let rounds = if types.is_empty() { 1 } else { RUNS };
     for _ in 0..rounds {
-        let widths = types.iter().map(|&ty| checked.tir.shapes.width(ty) as usize);
-        let mut bits: Vec<Vec<bool>> =
-            widths.map(|width| (0..width).map(|_| random.bit()).collect()).collect();
+        let bits = draw(shapes, &types, &mut || random.bit());
         *runs += 1;
-        if let Err(first) = case.run(&bits) {
-            let wrong = case.shrink(&mut bits).unwrap_or(first);
-            let shown = types.iter().zip(&bits).map(|(&ty, bits)| {
-                format_value(&port_type(&checked.tir.shapes, ty), bits).to_string()
+        if case.run(&bits).0.is_err() {
+            let bits = case.shrink(&bits);
+            let Err((what, span)) = case.run(&bits).0 else { continue };
+            let named = instance.params.iter().map(|&param| &instance.locals[param as usize].0);
+            let with = types.iter().zip(&bits).zip(named).map(|((&ty, bits), name)| {
+                format!("{name} = {}", format_value(&port_type(shapes, ty), bits))
             });
-            let shown: Vec<String> = shown.collect();
-            let with = if shown.is_empty() { String::new() } else { " with ".to_string() };
-            return Err(format!("{wrong}{with}{}", shown.join(", ")));
+            return Err(Wrong { what, with: with.collect(), at: at(span) });
         }
     }
     Ok(())
@@ -101,7 +125,8 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn run(&self, bits: &[Vec<bool>]) -> Result<(), String> {
+    /// Returns how a run goes, where it fails, and how many steps it takes.
+    fn run(&self, bits: &Bits) -> (Result<(), (String, Span)>, u64) {
         let tir = &self.checked.tir;
         let values =
             self.types.iter().zip(bits).map(|(&ty, bits)| decode(&tir.shapes, ty, bits)).collect();
@@ -109,58 +134,58 @@ impl Case<'_> {
         interp.limit = MAX_STEPS;
         let done = interp.run(self.instance, values);
         let interpreted = match done {
-            Ok(_) => None,
-            Err(Stop::Assert(text)) => Some(tir.asserts[text as usize].0.clone()),
-            Err(Stop::Steps) => return Err("it takes too many steps".into()),
-            Err(Stop::Deep) => return Err(TOO_DEEP.into()),
-            Err(_) => return Err("a constant index is out of range".into()),
+            Ok(_) => Ok(None),
+            Err(Stop::Assert(text)) => Ok(Some(text as usize)),
+            Err(Stop::Steps) => Err("it takes too many steps"),
+            Err(Stop::Deep) => Err(TOO_DEEP),
+            Err(_) => Err("a constant index is out of range"),
         };
-        let outputs = eval_ports(self.circuit, bits).map_err(|error| error.to_string())?;
+        let went = interpreted
+            .map_err(|why| (why.to_string(), self.instance.span))
+            .and_then(|failed| self.compare(failed, bits));
+        (went, interp.steps)
+    }
+
+    /// Compares what the interpreter found with the circuit and with what the test wants.
+    fn compare(&self, interpreted: Option<usize>, bits: &Bits) -> Result<(), (String, Span)> {
+        let own = |what: String| (what, self.instance.span);
+        let outputs = eval_ports(self.circuit, bits).map_err(|error| own(error.to_string()))?;
         let ports = self.circuit.outputs().iter().zip(&outputs);
         let number = ports
             .filter(|(output, _)| output.name == symbolon_circuit::Circuit::FAILURE)
             .map(|(_, bits)| bits.iter().rev().fold(0, |n, &bit| 2 * n + usize::from(bit)))
             .next()
             .unwrap_or(0);
-        let computed = assert_place(number).map(|place| tir.asserts[place].0.clone());
-        if computed != interpreted {
-            return Err(
-                "the interpreter and the circuit differ: this is a defect of Symbolon".into()
-            );
+        let asserts = &self.checked.tir.asserts;
+        let text = |place: usize| &asserts[place].0;
+        if assert_place(number).map(text) != interpreted.map(text) {
+            let what = "the interpreter and the circuit differ: this is a defect of Symbolon";
+            return Err(own(what.into()));
         }
-        match (interpreted, self.fails) {
+        match (interpreted.map(|place| &asserts[place]), self.fails) {
             (None, None) => Ok(()),
-            (Some(text), Some(wanted)) if text == wanted => Ok(()),
-            (Some(text), Some(wanted)) => Err(format!("it failed: {text}; not: {wanted}")),
-            (Some(text), None) => Err(format!("it failed: {text}")),
-            (None, Some(wanted)) => Err(format!("it did not fail: {wanted}")),
+            (Some((text, _)), Some(wanted)) if text == wanted => Ok(()),
+            (Some((text, span)), Some(wanted)) => {
+                Err((format!("it failed: {text}; not: {wanted}"), *span))
+            }
+            (Some((text, span)), None) => Err((format!("it failed: {text}"), *span)),
+            (None, Some(wanted)) => Err(own(format!("it did not fail: {wanted}"))),
         }
     }
 
-    /// Clears bits as long as the test still fails; returns the last failure.
-    fn shrink(&self, bits: &mut [Vec<bool>]) -> Option<String> {
-        let mut last = None;
-        let mut tries = 0;
-        for value in 0..bits.len() {
-            let mut size = bits[value].len();
-            while size > 0 && tries < 1000 {
-                for start in (0..bits[value].len()).step_by(size) {
-                    let end = (start + size).min(bits[value].len());
-                    if !bits[value][start..end].contains(&true) || tries >= 1000 {
-                        continue;
-                    }
-                    tries += 1;
-                    let before = bits[value].clone();
-                    bits[value][start..end].fill(false);
-                    match self.run(bits) {
-                        Err(wrong) => last = Some(wrong),
-                        Ok(()) => bits[value] = before,
-                    }
-                }
-                size /= 2;
+    /// Returns the smallest arguments found with which the test fails.
+    fn shrink(&self, bits: &Bits) -> Bits {
+        let (mut runs, mut steps) = (0, 0);
+        let gates = Stats::of(self.circuit).and;
+        smallest(&self.checked.tir.shapes, self.types, bits, &mut |bits| {
+            if runs == SHRINK_RUNS || steps > SHRINK_STEPS {
+                return None;
             }
-        }
-        last
+            let (went, took) = self.run(bits);
+            runs += 1;
+            steps += took + gates;
+            Some(went.is_err())
+        })
     }
 }
 

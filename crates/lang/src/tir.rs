@@ -47,6 +47,8 @@ pub struct Instance {
     pub component: bool,
     /// Whether it is marked with `#[inline]`.
     pub inline: bool,
+    /// Whether its conversions to fewer bits are checked, or allowed.
+    pub may_narrow: bool,
     /// The place of its name.
     pub span: Span,
 }

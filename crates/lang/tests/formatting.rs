@@ -41,27 +41,3 @@ fn a_formatted_program_is_the_same_program() {
     };
     assert_eq!(digest(&formatted), digest(text));
 }
-
-#[test]
-fn a_lint_can_be_allowed() {
-    use symbolon_lang::source::NoModules;
-    use symbolon_lang::{check, with_stack};
-    let text = |attribute: &str| {
-        format!(
-            "{attribute}fn f(a: u8) -> u8 {{ match a {{ _ => 1, 3 => 2 }} }}\n\
-             fn main(a: u8 from 0) -> (r: u8 to all) {{ f(a) }}"
-        )
-    };
-    let told = |attribute: &str| {
-        let text = text(attribute);
-        with_stack(|| {
-            let checked = check("main.sym", &text, &NoModules, &Options::default());
-            let codes = checked.errors.list().iter().map(|error| error.code.text());
-            codes.collect::<Vec<_>>()
-        })
-        .expect("a thread")
-    };
-    assert_eq!(told(""), ["W09"]);
-    assert!(told("#[allow(unreachable)] ").is_empty());
-    assert_eq!(told("#[allow(other)] ").first(), Some(&"E02"));
-}

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use symbolon_lang::diag::{Code, Diagnostic};
+use symbolon_lang::diag::Diagnostic;
 use symbolon_lang::source::read_source;
 use symbolon_lang::{fmt::format, lsp::ServeError, testing::run_tests};
 
@@ -36,6 +36,8 @@ struct ErrorJson {
     level: &'static str,
     /// Such as `E03`.
     code: &'static str,
+    /// What `#[allow(…)]` calls a warning; `null` for an error.
+    lint: Option<&'static str>,
     /// The file as it was named.
     file: String,
     /// Of the first character.
@@ -77,8 +79,9 @@ pub fn check(args: &CheckArgs) -> CliResult<()> {
             let (line, column) = sources.position(d.span.file, d.span.start);
             let (end_line, end_column) = sources.position(d.span.file, d.span.end);
             ErrorJson {
-                level: if d.code == Code::Lint { "warning" } else { "error" },
+                level: if d.code.lint().is_some() { "warning" } else { "error" },
                 code: d.code.text(),
+                lint: d.code.lint(),
                 file: sources.name(d.span).to_string(),
                 line,
                 column,

@@ -10,7 +10,7 @@ use crate::def::Def;
 use crate::diag::Code;
 use crate::ids::FnId;
 use crate::source::Span;
-use crate::tir::{Expr, Intrinsic, Kind};
+use crate::tir::{Expr, Fits, Intrinsic, Kind};
 use crate::ty::{Arg, Ty};
 
 /// A failed assert shows at most this many characters of its condition.
@@ -111,6 +111,7 @@ impl FnCx<'_, '_> {
             "__abs_diff" if std => Intrinsic::AbsDiff,
             "__sqrt" if std => Intrinsic::Sqrt,
             "__before" if std => Intrinsic::Before,
+            "__fits_cast" if std => Intrinsic::Fits(Fits::Cast),
             "__fast_add" if std => Intrinsic::Fast(BinaryOp::Add),
             "__fast_sub" if std => Intrinsic::Fast(BinaryOp::Sub),
             "__fast_mul" if std => Intrinsic::Fast(BinaryOp::Mul),

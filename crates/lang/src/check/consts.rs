@@ -21,6 +21,15 @@ pub(super) struct Seen {
     pub value: Option<Rc<Value>>,
 }
 
+/// Where a constant is.
+pub(super) struct Around {
+    pub module: ModuleId,
+    pub args: Vec<Param>,
+    pub scope: Vec<Seen>,
+    /// Whether what does not fit fails.
+    pub checked: bool,
+}
+
 impl Cx<'_> {
     /// Returns the type and the value of a constant, or `None` after reporting an error.
     pub fn constant(&mut self, place: ConstId, span: Span) -> Option<(Ty, Rc<Value>)> {
@@ -79,7 +88,9 @@ impl Cx<'_> {
                 return None;
             }
         };
-        let (ty, value) = self.evaluate(value, expected, def.module, Vec::new(), Vec::new())?;
+        let (module, checked) = (def.module, self.program.is_checked(def.module));
+        let around = Around { module, args: Vec::new(), scope: Vec::new(), checked };
+        let (ty, value) = self.evaluate(value, expected, around)?;
         Some((ty, Rc::new(value)))
     }
 
@@ -88,16 +99,14 @@ impl Cx<'_> {
         &mut self,
         expr: &ast::Expr,
         expected: Option<Ty>,
-        module: ModuleId,
-        args: Vec<Param>,
-        scope: Vec<Seen>,
+        around: Around,
     ) -> Option<(Ty, Value)> {
         if self.depth >= MAX_DEPTH {
             self.error(Code::Limit, expr.span, "constants call functions more than 256 deep");
             return None;
         }
         self.depth += 1;
-        let result = self.evaluate_within(expr, expected, module, args, scope);
+        let result = self.evaluate_within(expr, expected, around);
         self.depth -= 1;
         result
     }
@@ -106,12 +115,12 @@ impl Cx<'_> {
         &mut self,
         expr: &ast::Expr,
         expected: Option<Ty>,
-        module: ModuleId,
-        args: Vec<Param>,
-        scope: Vec<Seen>,
+        around: Around,
     ) -> Option<(Ty, Value)> {
+        let Around { module, args, scope, checked } = around;
         let errors = self.errors.errors();
         let mut fn_cx = FnCx::new(self, module);
+        fn_cx.checked = checked;
         fn_cx.generics = Rc::new(args);
         fn_cx.bind_const_params();
         for Seen { name, ty, value } in scope {

@@ -42,9 +42,6 @@ use unknown::{Check, Env, Param, Pending, VarKind};
 /// A program has at most this many instances of functions.
 pub const MAX_INSTANCES: usize = 65_536;
 
-/// The lint about cases that nothing reaches, as `#[allow(…)]` names it.
-pub const UNREACHABLE: &str = "unreachable";
-
 /// Loops that are checked round by round have at most this many rounds in one program.
 const MAX_ROUNDS: u64 = 1 << 20;
 
@@ -373,6 +370,7 @@ struct Loop {
 
 impl<'c, 'a> FnCx<'c, 'a> {
     fn new(cx: &'c mut Cx<'a>, module: ModuleId) -> Self {
+        let checked = cx.program.is_checked(module);
         FnCx {
             cx,
             module,
@@ -394,7 +392,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
             alias_depth: 0,
             place: Span::default(),
             allows_unreachable: false,
-            checked: false,
+            checked,
             seen: Vec::new(),
         }
     }
@@ -497,8 +495,11 @@ impl<'c, 'a> FnCx<'c, 'a> {
         let mut this = FnCx::new(cx, def.module);
         this.generics = Rc::new(this.params(def.module, &def.generics, args));
         this.place = def.decl.name.span;
-        this.allows_unreachable = def.decl.allows(UNREACHABLE);
-        this.checked = def.decl.attribute("checked").is_some();
+        this.allows_unreachable = this.allows(&def.decl, Code::Unreachable);
+        this.checked |= def.decl.attribute("checked").is_some();
+        let may_narrow = this.checked
+            || this.cx.program.is_std(def.module)
+            || this.allows(&def.decl, Code::Narrowing);
         this.check_bounds(&def.generics.clone(), args, def.decl.name.span);
         this.check_const_params(&def.generics, &this.generics.clone(), None);
         this.bind_const_params();
@@ -538,7 +539,13 @@ impl<'c, 'a> FnCx<'c, 'a> {
         let mut instance = this.into_instance(name, params, result, body, def.decl.name.span);
         instance.component = def.decl.attribute("component").is_some();
         instance.inline = def.decl.attribute("inline").is_some();
+        instance.may_narrow = may_narrow;
         instance
+    }
+
+    fn allows(&self, decl: &ast::FnDecl, lint: Code) -> bool {
+        lint.lint()
+            .is_some_and(|lint| decl.allows(lint) || self.cx.program.allows(self.module, lint))
     }
 
     /// Adds const parameters to the scope as its first constants.
@@ -685,6 +692,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
             calls,
             component: false,
             inline: false,
+            may_narrow: false,
             span,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::consts::Seen;
+use super::consts::{Around, Seen};
 use super::unknown::{Env, Param, Pending, VarKind};
 use super::{AliasState, Binding, FnCx};
 use crate::ast::{self, BinaryOp, ExprKind, GenericKind, Name, TypeKind, UnaryOp};
@@ -394,7 +394,9 @@ impl FnCx<'_, '_> {
         let args: Vec<Param> = env.args.iter().map(param).collect();
         let scope = if env.own { self.seen_by(expr) } else { Vec::new() };
         let expected = expected.map(|ty| self.resolve(ty));
-        self.cx.evaluate(expr, expected, env.module, args, scope)
+        let module = env.module;
+        let checked = if env.own { self.checked } else { self.cx.program.is_checked(module) };
+        self.cx.evaluate(expr, expected, Around { module, args, scope, checked })
     }
 
     /// Returns the number that a `let` binds a variable to, if the variable is a `usize`. What is a

@@ -47,7 +47,7 @@ use state::Frame;
 
 pub use calls::cycle;
 pub use count::one_call;
-pub(crate) use places::{assigns, has_effects};
+pub(crate) use places::{assigns, changed, has_effects};
 pub use ports::{
     Entry, EntryInput, EntryOutput, InputKind, lower_entry, lower_entry_as_repeats, port_type,
 };

@@ -94,6 +94,11 @@ fn walk_stmt<'e>(stmt: &'e Stmt, weight: u8, see: &mut dyn FnMut(&'e Expr, u8)) 
 
 /// Returns the variables that an expression changes but does not itself declare.
 pub(super) fn assigned(expr: &Expr) -> Vec<Local> {
+    changed(expr).difference(&bound(expr)).copied().collect()
+}
+
+/// Returns the variables that an expression changes.
+pub fn changed(expr: &Expr) -> BTreeSet<Local> {
     let mut changed = BTreeSet::new();
     walk(expr, 1, &mut |expr, _| {
         if let Kind::Block(stmts, _) = &expr.kind {
@@ -104,7 +109,7 @@ pub(super) fn assigned(expr: &Expr) -> Vec<Local> {
             }
         }
     });
-    changed.difference(&bound(expr)).copied().collect()
+    changed
 }
 
 /// Returns whether an expression does more than give a value: it may change a variable, fail, or

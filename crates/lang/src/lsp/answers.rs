@@ -99,7 +99,7 @@ impl Document {
 
     /// Returns the items of the document.
     pub fn symbols(&self, encoding: Encoding) -> Vec<DocumentSymbol> {
-        let items = crate::parse::parse(0, &self.text.text, &mut Diagnostics::default());
+        let items = crate::parse::parse(0, &self.text.text, &mut Diagnostics::default()).items;
         let counts = self.counts_now();
         items.iter().filter_map(|item| self.symbol(item, &counts, encoding)).collect()
     }
@@ -323,7 +323,7 @@ fn fix(text: &str, error: &Diagnostic) -> Option<(String, Span, String)> {
 /// Returns the methods of the built-in types.
 fn methods() -> impl Iterator<Item = CompletionItem> {
     let text = crate::library::source("methods").unwrap_or_default();
-    let items = crate::parse::parse(0, text, &mut Diagnostics::default());
+    let items = crate::parse::parse(0, text, &mut Diagnostics::default()).items;
     let decls = items.into_iter().flat_map(|item| match item.kind {
         Written::Impl(_, _, functions) => functions,
         _ => Vec::new(),

@@ -8,7 +8,7 @@ use lsp_types::{Diagnostic as Shown, DiagnosticSeverity, NumberOrString, Positio
 use super::files::Modules;
 use super::text::{Encoding, Text};
 use super::worker::{Count, Counted};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::Diagnostic;
 use crate::facts::Facts;
 use crate::source::{Sources, Span};
 use crate::{Options, analyse};
@@ -75,9 +75,9 @@ impl Document {
     }
 
     fn shown(&self, d: &Diagnostic, sources: &Sources, encoding: Encoding) -> Shown {
-        let severity = match d.code {
-            Code::Lint => DiagnosticSeverity::WARNING,
-            _ => DiagnosticSeverity::ERROR,
+        let severity = match d.code.lint() {
+            Some(_) => DiagnosticSeverity::WARNING,
+            None => DiagnosticSeverity::ERROR,
         };
         let mut message = d.message.clone();
         if let Some(help) = &d.help {

@@ -8,8 +8,15 @@ use crate::diag::{Code, Diagnostic};
 use crate::lex::Token;
 
 impl Parser<'_> {
-    pub(super) fn file(&mut self) -> Vec<Item> {
-        let mut items = Vec::new();
+    pub(super) fn file(&mut self) -> File {
+        let (mut attributes, mut items) = (Vec::new(), Vec::new());
+        while self.at("#") && self.text_at(1) == "!" {
+            self.skip(2);
+            match self.attribute() {
+                Ok(attribute) => attributes.push(attribute),
+                Err(_) => self.recover(),
+            }
+        }
         while self.peek().token != Token::End {
             let before = self.place;
             match self.item() {
@@ -23,7 +30,7 @@ impl Parser<'_> {
                 }
             }
         }
-        items
+        File { attributes, items }
     }
 
     fn item(&mut self) -> Parsed<Item> {
@@ -76,23 +83,33 @@ impl Parser<'_> {
     fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
         let mut attributes = Vec::new();
         while self.eat("#") {
-            self.expect("[")?;
-            let name = self.name()?;
-            let (mut key, mut text) = (None, None);
-            if self.eat("(") {
-                key = Some(self.name()?);
-                while &*name.name == "derive" && self.eat(",") && !self.at(")") {
-                    self.name()?;
-                }
-                if self.eat("=") {
-                    text = Some(self.text_literal()?);
-                }
-                self.expect(")")?;
+            if self.at("!") {
+                let span = self.span();
+                let help = "write it there, or leave out the `!`";
+                return self.refuse(span, "`#![…]` is for the top of a file", help);
             }
-            self.expect("]")?;
-            attributes.push(Attribute { name, key, text });
+            attributes.push(self.attribute()?);
         }
         Ok(attributes)
+    }
+
+    /// Parses an attribute from its `[` on.
+    fn attribute(&mut self) -> Parsed<Attribute> {
+        self.expect("[")?;
+        let name = self.name()?;
+        let (mut keys, mut text) = (Vec::new(), None);
+        if self.eat("(") {
+            keys.push(self.name()?);
+            if self.eat("=") {
+                text = Some(self.text_literal()?);
+            }
+            while text.is_none() && self.eat(",") && !self.at(")") {
+                keys.push(self.name()?);
+            }
+            self.expect(")")?;
+        }
+        self.expect("]")?;
+        Ok(Attribute { name, keys, text })
     }
 
     fn text_literal(&mut self) -> Parsed<String> {

@@ -8,9 +8,10 @@
 //! `for` take no literals of structures.
 //!
 //! ```text
-//! file:     {item}
+//! file:     {"#!["name"]"}{item}
 //! item:     {attr}["pub"](use|const|alias|struct|enum|impl|fn)|parties
-//! attr:     "#["NAME["("NAME["="TEXT]")"]"]"
+//! attr:     "#["name"]"
+//! name:     NAME["("(NAME,+|NAME"="TEXT)")"]
 //! parties:  "parties"NAME,+";"
 //! use:      "use"path["::{"NAME,+"}"]";"
 //! const:    "const"NAME[":"type]["="expr]";"
@@ -50,7 +51,7 @@ mod foreign;
 mod items;
 mod types;
 
-use crate::ast::{Ident, Item, Type};
+use crate::ast::{File, Ident, Type};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::lex::{Lexed, Token, lex};
 use crate::source::Span;
@@ -78,7 +79,7 @@ pub struct Failed;
 pub type Parsed<T> = Result<T, Failed>;
 
 /// Parses a file.
-pub fn parse(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Item> {
+pub fn parse(file: u32, text: &str, errors: &mut Diagnostics) -> File {
     let mut tokens = lex(file, text, errors);
     tokens.retain(|t| !matches!(t.token, Token::LineComment | Token::BlockComment));
     Parser::new(text, tokens, errors).file()

@@ -57,7 +57,7 @@ impl FnCx<'_, '_> {
             }
             for ((pattern, _), _) in patterns.iter().zip(&found.reached).filter(|case| !case.1) {
                 let message = "the cases before this one take all its values";
-                self.error(Code::Lint, pattern.span, message);
+                self.error(Code::Unreachable, pattern.span, message);
             }
         }
     }
