@@ -117,6 +117,31 @@ const ROWS: &[(&str, &str, &str)] = &[
         "",
     ),
     (
+        "`psi::join_up_to` 16 and 16 × (u32, u32)",
+        "(a: [Option<(u32, u32)>; 16] from 0, b: [Option<(u32, u32)>; 16] from 1) -> (r: [Option<(u32, u32, u32)>; 16] to all) { std::psi::join_up_to(a, b) }",
+        "",
+    ),
+    (
+        "`psi::intersect_all` 4 times 16 × u32",
+        "(a: [[u32; 16]; 4] from 0) -> (r: [Option<u32>; 16] to all) { std::psi::intersect_all(a) }",
+        "",
+    ),
+    (
+        "`psi::join_all` 4 times 16 × (u32, u32)",
+        "(a: [[(u32, u32); 16]; 4] from 0) -> (r: [Option<(u32, [u32; 4])>; 16] to all) { std::psi::join_all(a) }",
+        "",
+    ),
+    (
+        "`psi::count_all` 4 times 16 × u32",
+        "(a: [[u32; 16]; 4] from 0) -> (r: u5 to all) { std::psi::count_all(a) }",
+        "",
+    ),
+    (
+        "`psi::sum_all` 4 times 16 × (u32, u32)",
+        "(a: [[(u32, u32); 16]; 4] from 0) -> (r: [u36; 4] to all) { std::psi::sum_all(a) }",
+        "",
+    ),
+    (
         "`stats::mean` 16 × u32",
         "(a: [u32; 16] from 0) -> (r: u32 to all) { std::stats::mean(a) }",
         "",
