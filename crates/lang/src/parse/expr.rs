@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 
-use super::{Failed, Parsed, Parser};
+use super::{Failed, Mark, Parsed, Parser};
 use crate::ast::*;
 use crate::lex::Token;
 use crate::source::Span;
@@ -79,6 +79,10 @@ impl Parser<'_> {
                 ));
                 return Err(Failed);
             }
+            self.marks.set(self.place, Mark::Binary(op.power()));
+            if tokens > 1 {
+                self.marks.set(self.place + 1, Mark::Glued);
+            }
             self.skip(tokens);
             let right = self.nested(|p| p.binary(op.power(), mode))?;
             let span = left.span.to(right.span);
@@ -136,6 +140,7 @@ impl Parser<'_> {
         let start = self.span();
         for (text, op) in [("-", UnaryOp::Neg), ("!", UnaryOp::Not)] {
             if self.eat(text) {
+                self.mark_open(Mark::Prefix);
                 let operand = self.nested(|p| p.prefix(mode))?;
                 let span = start.to(operand.span);
                 return Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span });
@@ -267,7 +272,11 @@ impl Parser<'_> {
             },
             _ if self.at("{") => return self.block_like(),
             _ if self.eat("(") => {
+                let open = self.place - 1;
                 let mut parts = self.list(")", Parser::expr)?;
+                if parts.len() == 1 {
+                    self.mark_single(open);
+                }
                 if parts.len() == 1 && self.text_before_close() != "," {
                     return parts.pop().ok_or(Failed);
                 }
@@ -315,6 +324,7 @@ impl Parser<'_> {
             return Ok(ExprKind::Path(path, Vec::new()));
         }
         self.next();
+        self.mark_open(Mark::List);
         let (mut fields, mut base) = (Vec::new(), None);
         while !self.at("}") {
             if self.eat("..") {
@@ -351,6 +361,7 @@ impl Parser<'_> {
         if self.eat("]") {
             return Ok(ExprKind::Array(Vec::new()));
         }
+        let open = self.place - 1;
         let first = self.expr()?;
         if self.eat(";") {
             let length = self.expr()?;
@@ -365,6 +376,7 @@ impl Parser<'_> {
             let (first, pattern, over) = (Box::new(first), Box::new(pattern), Box::new(over));
             return Ok(ExprKind::Comprehension(first, pattern, over));
         }
+        self.marks.set(open, Mark::List);
         let mut parts = vec![first];
         if self.eat(",") {
             parts.extend(self.list("]", Parser::expr)?);
@@ -384,6 +396,7 @@ impl Parser<'_> {
                     p.next();
                     let value = p.header()?;
                     p.expect("{")?;
+                    p.mark_open(Mark::Arms);
                     ExprKind::Match(Box::new(value), p.arms()?)
                 }
                 _ => ExprKind::Block(Box::new(p.block()?)),
@@ -422,6 +435,7 @@ impl Parser<'_> {
     fn arms(&mut self) -> Parsed<Vec<Arm>> {
         let mut arms = Vec::new();
         while !self.at("}") {
+            self.marks.start(self.place);
             let pattern = self.pattern()?;
             let guard = if self.eat("if") { Some(self.expr()?) } else { None };
             self.expect("=>")?;

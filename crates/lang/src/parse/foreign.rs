@@ -130,7 +130,15 @@ impl Parser<'_> {
             (_, "|" | "||") if !matches!(before, ")" | "]" | "}") => {
                 Some("there are no closures: write a loop, `[f(x) for x in a]`, or a function")
             }
-            ("[" | ",", "..") => Some("join arrays with `a.concat(b)`"),
+            ("[" | ",", "..") => {
+                Some("join arrays with `a.concat(b)`; a slice has both bounds: `a[0..2]`")
+            }
+            (".." | "..=", "]") => Some("a slice has both bounds: `a[2..a.len()]`"),
+            (".." | "..=", "=>" | "|") | (_, "..=") => {
+                Some("a range in a pattern has both ends: `3..=255`")
+            }
+            ("ref", _) => Some("leave out `ref`: copies are free"),
+            ("for" | "(" | ",", "&") => Some("leave out the `&`: copies are free"),
             (_, "to") => Some("an output has a name: `-> (r: u32 to all)`"),
             (_, "let") => {
                 Some("`let` comes first in a condition: `if let Some(x) = y && x > 3 { … }`")

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Parsed, Parser};
+use super::{Mark, Parsed, Parser};
 use crate::ast::*;
 use crate::diag::{Code, Diagnostic};
 use crate::lex::Token;
@@ -11,6 +11,7 @@ impl Parser<'_> {
     pub(super) fn file(&mut self) -> File {
         let (mut attributes, mut items) = (Vec::new(), Vec::new());
         while self.at("#") && self.text_at(1) == "!" {
+            self.marks.start(self.place);
             self.skip(2);
             match self.attribute() {
                 Ok(attribute) => attributes.push(attribute),
@@ -35,6 +36,7 @@ impl Parser<'_> {
 
     fn item(&mut self) -> Parsed<Item> {
         let start = self.span();
+        self.marks.start(self.place);
         let attributes = self.attributes()?;
         if self.is_foreign_item() {
             return self.refuse_foreign();
@@ -133,6 +135,7 @@ impl Parser<'_> {
         let mut names = None;
         while self.eat("::") {
             if self.eat("{") {
+                self.mark_open(Mark::Use);
                 names = Some(self.list("}", Parser::name)?);
                 break;
             }
@@ -196,6 +199,7 @@ impl Parser<'_> {
             return self.refuse(span, "the fields of a structure have names", help);
         }
         self.expect("{")?;
+        self.mark_open(Mark::Fields);
         let fields = self.list("}", Parser::field)?;
         Ok(ItemKind::Struct(Arc::new(StructDecl { name, generics, fields })))
     }
@@ -215,6 +219,7 @@ impl Parser<'_> {
         let name = self.name()?;
         let generics = self.generics()?;
         self.expect("{")?;
+        self.mark_open(Mark::Fields);
         let variants = self.list("}", |p| {
             let name = p.name()?;
             let (mut payload, mut fields) = (Vec::new(), Vec::new());
@@ -245,6 +250,7 @@ impl Parser<'_> {
             return self.refuse(span, "an `impl` names one type", help);
         }
         self.expect("{")?;
+        self.mark_open(Mark::Items);
         self.own = Some((ty.clone(), tokens));
         let functions = self.methods();
         self.own = None;
@@ -254,6 +260,7 @@ impl Parser<'_> {
     fn methods(&mut self) -> Parsed<Vec<Arc<FnDecl>>> {
         let mut functions = Vec::new();
         while !self.at("}") {
+            self.marks.start(self.place);
             let attributes = self.attributes()?;
             self.eat("pub");
             if self.at("const") || self.at("type") {
@@ -356,6 +363,7 @@ impl Parser<'_> {
     pub(super) fn block(&mut self) -> Parsed<Block> {
         self.nested(|p| {
             let start = p.expect("{")?;
+            p.mark_open(Mark::Block);
             let mut block = Block { stmts: Vec::new(), tail: None, cut: false, span: start };
             while !p.at("}") {
                 if p.peek().token == Token::End {
@@ -381,6 +389,7 @@ impl Parser<'_> {
 
     /// Parses the next statement, or the value of the block.
     fn statement(&mut self, block: &mut Block) -> Parsed<()> {
+        self.marks.start(self.place);
         match self.text_at(0) {
             "let" => {
                 self.next();
@@ -463,6 +472,8 @@ impl Parser<'_> {
     fn assignment(&mut self) -> Option<Option<BinaryOp>> {
         use BinaryOp::*;
         if self.glued(">>=") {
+            self.marks.set(self.place + 1, Mark::Glued);
+            self.marks.set(self.place + 2, Mark::Glued);
             self.skip(3);
             return Some(Some(Shr));
         }

@@ -49,7 +49,10 @@
 mod expr;
 mod foreign;
 mod items;
+mod marks;
 mod types;
+
+pub use marks::{Mark, Marks};
 
 use crate::ast::{File, Ident, Type};
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -85,6 +88,17 @@ pub fn parse(file: u32, text: &str, errors: &mut Diagnostics) -> File {
     Parser::new(text, tokens, errors).file()
 }
 
+/// Returns what the tokens of a file without errors are.
+pub fn marks(text: &str) -> Option<Marks> {
+    let mut errors = Diagnostics::default();
+    let mut tokens = lex(0, text, &mut errors);
+    tokens.retain(|t| !matches!(t.token, Token::LineComment | Token::BlockComment));
+    let mut parser = Parser::new(text, tokens, &mut errors);
+    parser.file();
+    let marks = std::mem::take(&mut parser.marks);
+    (errors.errors() == 0).then_some(marks)
+}
+
 /// Parses a text that is one expression, such as the value of a constant given from outside.
 pub fn parse_expr(file: u32, text: &str, errors: &mut Diagnostics) -> Option<crate::ast::Expr> {
     let mut tokens = lex(file, text, errors);
@@ -107,6 +121,8 @@ pub struct Parser<'a> {
     own: Option<(Type, usize)>,
     /// Whether the file defines a type `text`, after which a `<` compares.
     own_text: bool,
+    /// What the tokens read so far are.
+    marks: Marks,
 }
 
 impl<'a> Parser<'a> {
@@ -115,7 +131,17 @@ impl<'a> Parser<'a> {
         let own_text = tokens.windows(2).any(|pair| {
             word(&pair[1]) == "text" && matches!(word(&pair[0]), "type" | "struct" | "enum")
         });
-        Parser { text, tokens, place: 0, errors, depth: 0, spent: 0, own: None, own_text }
+        Parser {
+            text,
+            tokens,
+            place: 0,
+            errors,
+            depth: 0,
+            spent: 0,
+            own: None,
+            own_text,
+            marks: Marks::default(),
+        }
     }
 
     fn peek(&self) -> Lexed {
@@ -235,6 +261,7 @@ impl<'a> Parser<'a> {
         close: &str,
         mut part: impl FnMut(&mut Self) -> Parsed<T>,
     ) -> Parsed<Vec<T>> {
+        let open = self.place.saturating_sub(1);
         let mut parts = Vec::new();
         while !self.at(close) {
             parts.push(part(self)?);
@@ -242,8 +269,25 @@ impl<'a> Parser<'a> {
                 break;
             }
         }
+        if close == ">" {
+            self.marks.set(open, Mark::Angle);
+            self.marks.set(self.place, Mark::Angle);
+        } else if self.marks.of(open).0 == Mark::Plain {
+            self.marks.set(open, Mark::List);
+        }
         self.expect(close)?;
         Ok(parts)
+    }
+
+    /// Marks the bracket that was just taken.
+    fn mark_open(&mut self, mark: Mark) {
+        self.marks.set(self.place.saturating_sub(1), mark);
+    }
+
+    /// Marks brackets around one part: a tuple of one if a comma follows it.
+    fn mark_single(&mut self, open: usize) {
+        let mark = if self.text_before_close() == "," { Mark::One } else { Mark::Plain };
+        self.marks.set(open, mark);
     }
 
     /// Skips to after the next `;` or to a `}` or keyword of an item on this level.

@@ -1,6 +1,6 @@
 //! Types, their arguments, and patterns.
 
-use super::{Parsed, Parser};
+use super::{Mark, Parsed, Parser};
 use crate::ast::*;
 use crate::diag::Code;
 use crate::lex::Token;
@@ -51,7 +51,12 @@ impl Parser<'_> {
                 p.expect("]")?;
                 TypeKind::Array(Box::new(element), Box::new(length))
             } else if p.eat("(") {
-                TypeKind::Tuple(p.list(")", Parser::ty)?)
+                let open = p.place - 1;
+                let parts = p.list(")", Parser::ty)?;
+                if parts.len() == 1 {
+                    p.mark_single(open);
+                }
+                TypeKind::Tuple(parts)
             } else if p.is_name(0) {
                 if p.at("Self")
                     && p.text_at(1) != "::"
@@ -147,7 +152,11 @@ impl Parser<'_> {
             }
             _ if self.eat("mut") => PatternKind::Name(self.name()?, true),
             _ if self.eat("(") => {
+                let open = self.place - 1;
                 let parts = self.list(")", Parser::pattern)?;
+                if parts.len() == 1 {
+                    self.mark_single(open);
+                }
                 // `(p)` is p; a tuple of one is written `(p,)`.
                 if parts.len() == 1 && self.text_before_close() != "," {
                     return parts.into_iter().next().ok_or(super::Failed);
@@ -163,6 +172,7 @@ impl Parser<'_> {
 
     /// Parses `p, .., q]`.
     fn array_pattern(&mut self) -> Parsed<PatternKind> {
+        self.mark_open(Mark::List);
         let (mut parts, mut rest) = (Vec::new(), None);
         while !self.at("]") {
             if self.at("..") && rest.is_none() {
@@ -199,6 +209,9 @@ impl Parser<'_> {
     fn signed_literal(&mut self) -> Parsed<Expr> {
         let start = self.span();
         let negative = self.eat("-");
+        if negative {
+            self.mark_open(Mark::Prefix);
+        }
         if !matches!(self.peek().token, Token::Int | Token::Char) {
             return self.fail("a number");
         }
@@ -216,6 +229,7 @@ impl Parser<'_> {
             return Ok(PatternKind::Variant(path, self.list(")", Parser::pattern)?));
         }
         if self.eat("{") {
+            self.mark_open(Mark::List);
             let mut rest = false;
             let mut fields = Vec::new();
             while !self.at("}") {

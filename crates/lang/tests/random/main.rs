@@ -132,3 +132,35 @@ fn some_hundred_random_loops_over_elements_are_computed_alike() {
 fn ten_thousand_random_loops_over_elements_are_computed_alike() {
     run_all(1_000..13_000, rounds::program);
 }
+
+/// Formatting keeps programs: as they are, with all their text on one line, and with each word on
+/// its own.
+#[test]
+fn formatted_programs_are_the_same_programs() {
+    use symbolon_lang::compile_text;
+    use symbolon_lang::fmt::format;
+    let mut compiled = 0;
+    for seed in 0..60 {
+        let text = if seed % 2 == 0 { program(seed, true) } else { rounds::program(seed) };
+        // These programs have no comments. Spaces within texts stay.
+        let parts = text.split('"').enumerate();
+        let apart = parts.map(|(place, part)| match place % 2 {
+            0 => part.to_string(),
+            _ => part.replace(' ', "_"),
+        });
+        let text = apart.collect::<Vec<_>>().join("\"");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let Ok(circuit) = compile_text(&text, &Options::default()) else { continue };
+        compiled += 1;
+        for text in [text.clone(), words.join(" "), words.join("\n")] {
+            let found = format(&text).expect("tokens");
+            let again = format(&found).expect("tokens");
+            let differ = found.lines().zip(again.lines()).find(|(one, other)| one != other);
+            assert!(again == found, "{seed}, formatted twice: {differ:?}\n{found}");
+            let again = compile_text(&found, &Options::default());
+            let again = again.unwrap_or_else(|errors| panic!("{errors}\n{found}"));
+            assert_eq!(again.digest(), circuit.digest(), "{text}\n{found}");
+        }
+    }
+    assert!(compiled > 20, "{compiled}");
+}

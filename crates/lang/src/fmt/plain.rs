@@ -1,58 +1,9 @@
-//! The formatter: spaces, indentation and blank lines. Line breaks stay where they are.
-//!
-//! It works on tokens, so comments stay where they are and the tokens are the same before and
-//! after.
+//! Spaces, indentation and blank lines of texts with errors, whose line breaks stay.
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::lex::{Lexed, Token, lex};
-use crate::parse::{KEYWORDS, MAX_NESTING};
+use crate::lex::{Lexed, Token};
+use crate::parse::KEYWORDS;
 
-/// Formats a source text.
-///
-/// # Errors
-/// Reports text that is not a token, and what no program may be: too deep, or too long.
-pub fn format(text: &str) -> Result<String, Diagnostics> {
-    let mut errors = Diagnostics::default();
-    let tokens = lex(0, text, &mut errors);
-    if errors.errors() > 0 {
-        return Err(errors);
-    }
-    if let Some(token) = too_deep(text, &tokens) {
-        let message = format!("this nests more than {MAX_NESTING} deep");
-        errors.push(Diagnostic::new(Code::Limit, token.span, message));
-        return Err(errors);
-    }
-    let formatted = put_all(text, &tokens);
-    if formatted.len() > crate::MAX_SOURCE {
-        let message = "formatted, the file would be longer than 16 MiB";
-        errors.push(Diagnostic::new(Code::Limit, Default::default(), message));
-        return Err(errors);
-    }
-    // Adjacent tokens could read as another token, but only in texts that mean nothing anyway.
-    let again = lex(0, &formatted, &mut errors);
-    let of = |text: &str, token: &Lexed| {
-        let range = token.span.start as usize..token.span.end as usize;
-        text[range].trim_end().to_string()
-    };
-    let same = tokens.len() == again.len()
-        && tokens.iter().zip(&again).all(|(a, b)| of(text, a) == of(&formatted, b));
-    Ok(if same { formatted } else { text.to_string() })
-}
-
-/// Returns the first bracket that nests deeper than any program: it would be indented as deep.
-fn too_deep<'t>(text: &str, tokens: &'t [Lexed]) -> Option<&'t Lexed> {
-    let mut depth = 0u32;
-    tokens.iter().filter(|token| token.token == Token::Punct).find(|token| {
-        match &text[token.span.start as usize..token.span.end as usize] {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth > 2 * MAX_NESTING
-    })
-}
-
-fn put_all(text: &str, tokens: &[Lexed]) -> String {
+pub(super) fn put_all(text: &str, tokens: &[Lexed]) -> String {
     let mut out =
         Output { text, out: String::new(), open: Vec::new(), indent: 0, is_result: false };
     let mut before: Option<Lexed> = None;
