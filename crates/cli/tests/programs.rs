@@ -71,6 +71,29 @@ fn tools_check_format_count_and_test() {
         "{formatted}"
     );
     assert!(run(&["test", "p.sym"]).expect(0).out.contains("doubles: passed"));
+    let failing = "fn f(a: u16) -> u8 { a as u8 }\n\
+                   fn main(a: u16 from 0) -> (r: u8 to all) { f(a) }\n\
+                   #[test]\nfn keeps(a: u16) {\n    assert!(f(a) as u16 == a);\n}\n";
+    std::fs::write(folder.path().join("q.sym"), failing).expect("written");
+    let failed = run(&["test", "q.sym"]).expect(2).out;
+    let wanted =
+        "keeps: FAILED: q.sym:5: it failed: assertion failed: f(a) as u16 == a with a = 256";
+    assert!(failed.contains(wanted), "{failed}");
+    let warned = run(&["check", "q.sym"]).expect(0).err;
+    assert!(warned.contains("warning[W10]") && warned.contains("q.sym:1:22"), "{warned}");
+    let warned = run(&["check", "q.sym", "--json"]).expect(0).json();
+    let one = (warned[0]["level"].as_str(), warned[0]["lint"].as_str(), warned[1].as_object());
+    assert_eq!(one, (Some("warning"), Some("narrowing"), None));
+    let checked = format!("#![checked]\n{failing}");
+    std::fs::write(folder.path().join("q.sym"), checked).expect("written");
+    assert_eq!(
+        run(&["check", "q.sym", "--json"]).expect(0).json().as_array().map(Vec::len),
+        Some(0)
+    );
+    run(&["eval", "q.sym", "--input", "a=255"]).expect(0);
+    run(&["eval", "q.sym", "--input", "a=256"])
+        .expect(6)
+        .says(&["`a as u8` does not fit", "line 2"]);
     let cost = run(&["cost", "p.sym", "--const", "N=3", "--json"]).expect(0).json();
     assert!(cost["ands"].as_u64().is_some_and(|ands| ands > 0), "{cost}");
     let eval = ["circuit", "eval", "p.sym", "--const", "N=5", "--input", "a=7"];

@@ -84,3 +84,9 @@ pub fn takes(name: &str, def: Def) -> bool {
         Def::Module(_) | Def::Variant(..) => false,
     }
 }
+
+/// The attributes of functions, `#[name]`.
+pub const FUNCTION_ATTRIBUTES: [&str; 5] = ["component", "inline", "checked", "test", "allow"];
+
+/// The attributes of files, `#![name]`.
+pub const FILE_ATTRIBUTES: [&str; 2] = ["checked", "allow"];

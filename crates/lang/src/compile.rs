@@ -161,7 +161,7 @@ fn check_program(
     for &function in &functions {
         let def = cx.program.fns[function].clone();
         for attribute in &def.decl.attributes {
-            check_attribute(&mut cx.errors, attribute, &OF_FUNCTIONS);
+            check_attribute(&mut cx.errors, attribute, &builtin::FUNCTION_ATTRIBUTES);
         }
         if !def.generics.is_empty() {
             continue;
@@ -193,7 +193,7 @@ fn check_program(
     }
     for module in (0..cx.program.modules.len()).filter(|&module| !cx.program.is_std(module)) {
         for attribute in &cx.program.modules[module].attributes {
-            check_attribute(&mut cx.errors, attribute, &OF_FILES);
+            check_attribute(&mut cx.errors, attribute, &builtin::FILE_ATTRIBUTES);
         }
     }
     let entry = find_entry(&mut cx, options);
@@ -236,10 +236,6 @@ fn check_settings(cx: &mut Cx<'_>, options: &Options) {
         }
     }
 }
-
-/// The attributes of functions and of files.
-const OF_FUNCTIONS: [&str; 5] = ["component", "inline", "checked", "test", "allow"];
-const OF_FILES: [&str; 2] = ["checked", "allow"];
 
 fn check_attribute(errors: &mut Diagnostics, attribute: &Attribute, known: &[&str]) {
     let (name, span) = (&*attribute.name.name, attribute.name.span);

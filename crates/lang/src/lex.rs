@@ -141,6 +141,7 @@ pub fn lex(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Lexed> {
                     b'"' => "this text has no closing `\"` on its line",
                     b'\'' => "a character is written `'a'`",
                     b'/' => "this comment has no closing `*/`",
+                    b'@' => "there is no `@`: write `x if x < 4 => …`, or slices of the array",
                     b'?' => {
                         "there is no `?`: write `if c { a } else { b }`, or \
                          `let Some(x) = … else { return None; };`"

@@ -95,3 +95,48 @@ fn what_people_write_from_habit_is_mended() {
         assert!(fixes.contains(&range), "{body}: {fixes}");
     }
 }
+
+#[test]
+fn lints_are_warnings_with_fixes() {
+    let program = "fn f(x: u32) -> u8 { x as u8 }\n\
+                   struct P { a: u8 }\n\
+                   impl P {\n    pub fn g(self, x: u32) -> u8 { self.a + (x + 1) as u8 }\n}\n\
+                   fn main(x: u32 from 0) -> (r: u8 to all) { f(x) + P { a: 3 }.g(x) }\n";
+    for (line, column, new) in [
+        (0, 23, "x.checked_cast::<u8>().expect(\\\"x fits in u8\\\")"),
+        (0, 23, "#[allow(narrowing)]\\n"),
+        (3, 48, "(x + 1).checked_cast::<u8>().expect(\\\"(x + 1) fits in u8\\\")"),
+        (3, 48, "#[allow(narrowing)]\\n    "),
+    ] {
+        let fixes = ask(program, "codeAction", line, column);
+        assert!(fixes.contains(&format!(r#""newText":"{new}""#)), "{new}: {fixes}");
+    }
+    let at = r#""end":{"character":4,"line":3},"start":{"character":4,"line":3}"#;
+    let fixes = ask(program, "codeAction", 3, 48);
+    assert!(fixes.contains(at), "{fixes}");
+}
+
+#[test]
+fn attributes_lints_and_the_library_are_completed() {
+    let labels = |program: &str, line: u32, column: u32| {
+        let answer = ask(program, "completion", line, column);
+        let label = |part: &str| part.split('"').next().unwrap_or_default().to_string();
+        answer.split("\"label\":\"").skip(1).map(label).collect::<Vec<_>>()
+    };
+    let main = main_of("b[0]");
+    let attributes = ["component", "inline", "checked", "test", "allow"];
+    assert_eq!(labels(&format!("#[ch\n{main}"), 0, 4), attributes);
+    assert_eq!(labels(&format!("#![\n{main}"), 0, 3), ["checked", "allow"]);
+    for start in ["#[allow(", "#[allow(na", "#![allow(unreachable, "] {
+        let found = labels(&format!("{start}\n{main}"), 0, start.len() as u32);
+        assert_eq!(found, ["unreachable", "narrowing"], "{start}");
+    }
+    let psi = main_of("std::psi::in");
+    let found = labels(&psi, 1, 12);
+    assert!(["join_all", "intersect_all"].iter().all(|name| found.contains(&name.to_string())));
+    assert!(!found.contains(&"met".into()) && !found.contains(&"min".into()), "{found:?}");
+    let std = labels(&main_of("std::ps"), 1, 7);
+    assert!(std.contains(&"psi".into()) && std.contains(&"crypto".into()), "{std:?}");
+    let fast = labels(&main_of("std::float::"), 1, 12);
+    assert!(fast.contains(&"fast".into()) && fast.contains(&"sqrt".into()), "{fast:?}");
+}

@@ -7,7 +7,7 @@ use common::{compute, errors_of};
 
 /// A body of `main(x: u32 from 0, a: [u8; 4] from 1) -> (r: u32 to all)`, and its value for 100 and
 /// [7, 0, 200, 7].
-const BODIES: [(&str, u64); 62] = [
+const BODIES: [(&str, u64); 78] = [
     ("a.len() as u32", 4),
     ("let b = [1u8; a.len()]; b[a.len() - 1] as u32", 1),
     ("let mut s = 0; for i in 0..a.len() { s += a[i] as u32; } s", 214),
@@ -28,6 +28,22 @@ const BODIES: [(&str, u64); 62] = [
     ("x.rotate_right(3)", 0x8000_000c),
     ("(x as i32).rotate_left(30) as u32", 25),
     ("x.reverse_bits()", 0x2600_0000),
+    ("x.leading_ones() + x.trailing_ones() + (x + 3).trailing_ones() + (!x).leading_ones()", 28),
+    ("x.is_power_of_two() as u32 + (x + 28).is_power_of_two() as u32", 1),
+    ("(x * 0).is_power_of_two() as u32", 0),
+    ("x.div_ceil(3) * 1000 + x.div_ceil(5)", 34_020),
+    ("x.div_ceil(0)", 0xffff_ffff),
+    ("x.wrapping_pow(5)", 1_410_065_408),
+    ("x.saturating_pow(5)", 0xffff_ffff),
+    ("x.checked_pow(4).unwrap_or(9)", 100_000_000),
+    ("(0 - x as i32).saturating_pow(5) as u32", 0x8000_0000),
+    ("x.wrapping_shl(33) + x.wrapping_shr(33)", 250),
+    ("i8::MIN.wrapping_abs() as u8 as u32", 128),
+    ("i8::MIN.saturating_neg() as u8 as u32", 127),
+    ("(x > 3).then_some(x).unwrap_or(3) + (x < 3).then_some(x).unwrap_or(3)", 103),
+    ("x.checked_cast::<u8>().unwrap_or(3) as u32", 100),
+    ("x.checked_cast::<u6>().unwrap_or(3) as u32", 3),
+    ("let y: Option<i7> = x.checked_cast(); y.is_none() as u32", 1),
     ("x.wrapping_add(u32::MAX)", 99),
     ("x.wrapping_sub(101)", 0xffff_ffff),
     ("x.pow(2)", 10_000),
@@ -119,7 +135,7 @@ fn the_rest_of_a_structure_is_computed_last_and_once() {
 }
 
 /// Each is not in the language, and the error says what to write.
-const REFUSED: [(&str, &str); 35] = [
+const REFUSED: [(&str, &str); 63] = [
     ("let b = a + a; x", "`a.concat(b)`"),
     ("let b = [..a, ..a]; x", "`a.concat(b)`"),
     ("if x { 1 } else { 2 }", "`x != 0`"),
@@ -154,6 +170,34 @@ const REFUSED: [(&str, &str); 35] = [
     ("'a: for i in 0..2 { for j in 0..2 { break 'b; } } x", "is named `'b`"),
     ("break 'a; x", "in no loop"),
     ("let [p, q] = a; x", "found `[_; 2]`"),
+    ("a.first()", "write `a[0]`"),
+    ("a.last()", "write `a[a.len() - 1]`"),
+    ("a.get(1)", "write `a[i]`"),
+    ("a.iter().skip(1)", "write `a[n..a.len()]`"),
+    ("a.iter().take(1)", "write `a[0..n]`"),
+    ("a.windows(2)", "a[i + 1]"),
+    ("a.chunks(2)", "a[2 * i..2 * i + 2]"),
+    ("a.is_sorted()", "`a.sorted() == a`"),
+    ("x.into()", "write `x as TYPE`"),
+    ("x.try_into()", "`x.checked_cast()`"),
+    ("u8::try_from(x)", "`x.checked_cast::<u8>()`"),
+    ("u32::from(a[0])", "write `x as u32`"),
+    ("u32::max(x, 3)", "`x.max(…)`"),
+    ("x.to_string()", "printed as outputs"),
+    ("x.to_be_bytes()", "`[(x >> 8 * i) as u8 for i in 0..4].rev()`"),
+    ("x.cmp(3)", "write `x < y`"),
+    ("x.checked_add(1).unwrap_or_else(x)", "`.unwrap_or(other)`"),
+    ("x.checked_add(1).unwrap_or_default()", "`.unwrap_or(0)`"),
+    ("x.checked_add(1).map_or(3, x)", "`match o { Some(x) => f(x), None => other }`"),
+    ("x.checked_add(1).ok_or(3)", "there is no `Result`"),
+    ("(x > 3).then(x)", "`x.then_some(y)`"),
+    ("a[1..]", "both bounds"),
+    ("a[..2]", "both bounds"),
+    ("match x { 3.. => 1, _ => 2 }", "both ends"),
+    ("match x { ..=3 => 1, _ => 2 }", "both ends"),
+    ("match x { n @ 4 => n, _ => 2 }", "there is no `@`"),
+    ("match x { ref y => 1 }", "leave out `ref`"),
+    ("for &b in a { } x", "leave out the `&`"),
     ("let n = x; let b = [0; n]; x", "not a constant"),
 ];
 
@@ -269,4 +313,27 @@ fn main(x: u8 from 0, a: [u8; 3] from 1) -> (r: u8 to all) {
 ";
     assert_eq!(symbolon_lang::fmt::format(text).expect("it is read"), text);
     common::circuit(&text.replace("x == i ", "x as u32 == i "));
+}
+
+/// From `cases/language/let_is_no_constant.sym`: a bound that a `let` names is bound by `const`.
+#[test]
+fn a_bound_that_is_no_constant_names_what_would_be_one() {
+    let program = |bound: &str, first: &str| {
+        format!(
+            "fn main(xs: [u8; 10] from 0) -> (r: u8 to all) {{
+                let mut total = 0;
+                for i in 0..10 {{
+                    {bound} = if i < 3 {{ 0 }} else {{ i - 2 }};
+                    for k in {first}..=i {{ total += xs[k]; }}
+                }}
+                total
+            }}"
+        )
+    };
+    let found = errors_of(&program("let first", "first"));
+    assert!(found.contains("`const FIRST: usize = …;`"), "{found}");
+    let xs = [1u64, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+    let windows = (0..10usize).map(|i| xs[i.saturating_sub(2)..=i].iter().sum::<u64>());
+    let text = program("const FIRST: usize", "FIRST");
+    assert_eq!(compute(&text, &[&format!("{xs:?}")]), [windows.sum::<u64>().to_string()]);
 }

@@ -24,7 +24,7 @@ use crate::value::Value;
 const BUILT_IN: [&str; 3] = ["len", "is_empty", "expect"];
 
 /// Methods of Rust that there are not, and what to write.
-const FOREIGN: [(&str, &str); 24] = [
+const FOREIGN: [(&str, &str); 49] = [
     ("unwrap", "write `.expect(\"text\")`, or `.unwrap_or(other)`"),
     ("map", "there are no closures: write `[f(x) for x in a]`, or a `match` of an `Option`"),
     ("for_each", "write `for x in a { … }`"),
@@ -51,6 +51,31 @@ const FOREIGN: [(&str, &str); 24] = [
     ("fill", "write `a = [x; N];`"),
     ("product", "write `for x in a { all = all * x; }`"),
     ("as_bytes", "leave it out: a text is an array of bytes"),
+    ("first", "write `a[0]`"),
+    ("last", "write `a[a.len() - 1]`"),
+    ("get", "write `a[i]`; beyond the array it is zero, or fails after `#[checked]`"),
+    ("skip", "write `a[n..a.len()]`"),
+    ("take", "write `a[0..n]`"),
+    ("split_at", "write `(a[0..n], a[n..a.len()])`"),
+    ("windows", "write `for i in 0..a.len() - 1 { … a[i] … a[i + 1] … }`"),
+    ("chunks", "write `for i in 0..N { … a[2 * i..2 * i + 2] … }`"),
+    ("chunks_exact", "write `for i in 0..N { … a[2 * i..2 * i + 2] … }`"),
+    ("is_sorted", "write `a.sorted() == a`"),
+    ("binary_search", "write `a.find(x)`"),
+    ("into", "write `x as TYPE`"),
+    ("try_into", "write `x.checked_cast()`"),
+    ("to_string", "values are printed as outputs"),
+    ("to_be_bytes", "write `std::bits::to_bits(x)`, or `[(x >> 8 * i) as u8 for i in 0..4].rev()`"),
+    ("to_le_bytes", "write `[(x >> 8 * i) as u8 for i in 0..4]`"),
+    ("cmp", "write `x < y` and `x == y`"),
+    ("partial_cmp", "write `x < y` and `x == y`"),
+    ("eq", "write `x == y`"),
+    ("then", "write `x.then_some(y)`, or `if x { Some(y) } else { None }`"),
+    ("unwrap_or_default", "write `.unwrap_or(0)`"),
+    ("unwrap_or_else", "write `.unwrap_or(other)`: both are computed anyway"),
+    ("and_then", "write `match o { Some(x) => f(x), None => None }`"),
+    ("map_or", "write `match o { Some(x) => f(x), None => other }`"),
+    ("ok_or", "there is no `Result`: write `.expect(\"text\")`, or an `enum`"),
     ("is_some_and", "write `if let Some(x) = o && c { … }`"),
 ];
 

@@ -292,13 +292,19 @@ impl FnCx<'_, '_> {
             let high = self.check(high, &ty);
             self.checks.push((Check::Int, ty.clone(), over.span));
             let (low, high) = (self.known_bound(first, low), self.known_bound(end, high));
-            for bound in [&low, &high] {
+            for (written, bound) in [(first, &low), (end, &high)] {
                 if !bound.constant {
                     let message = "the bounds of a loop are constants";
                     let error = self.diagnostic(Code::Constant, bound.span, message);
-                    self.cx.errors.push(
-                        error.help("go over the most there can be, and decide inside with `if`"),
-                    );
+                    let most = "go over the most there can be, and decide inside with `if`";
+                    self.cx.errors.push(match self.let_named(written) {
+                        Some(name) => error.help(format!(
+                            "if `{name}` is a constant, bind it as one, `const {}: usize = …;`; \
+                             else {most}",
+                            name.to_uppercase()
+                        )),
+                        None => error.help(most),
+                    });
                 }
             }
             let Some((from, to)) = known else {
@@ -324,6 +330,18 @@ impl FnCx<'_, '_> {
         };
         let constant = array.constant;
         Some((Over::Array(array), element, constant))
+    }
+
+    /// Returns the name of a variable that cannot change, if an expression is one.
+    fn let_named(&self, expr: &ast::Expr) -> Option<ast::Name> {
+        let ExprKind::Path(path, _) = &expr.kind else { return None };
+        let [only] = &path.parts[..] else { return None };
+        match self.scope.find(&only.name) {
+            Some(Binding::Local(local)) if !self.locals[*local as usize].mutable => {
+                Some(only.name.clone())
+            }
+            _ => None,
+        }
     }
 
     /// Returns the bound of a loop as a number, if it is a `usize` of constants and of variables

@@ -2,6 +2,7 @@
 
 use super::FnCx;
 use crate::ast::{self, Name};
+use crate::builtin;
 use crate::def::Def;
 use crate::diag::{Code, Diagnostic};
 use crate::library;
@@ -37,6 +38,17 @@ impl FnCx<'_, '_> {
         let name = name.join("::");
         let best = match &path.parts[..] {
             [only] => self.like(&only.name),
+            [ty, function] if builtin::ty(&ty.name).is_some() => {
+                let help = match &*function.name {
+                    "from" | "try_from" => {
+                        format!("write `x as {0}`, or `x.checked_cast::<{0}>()`", ty.name)
+                    }
+                    method => format!("call methods after a value: `x.{method}(…)`"),
+                };
+                let message = format!("there is no {kind} `{name}`");
+                self.cx.errors.push(Diagnostic::new(Code::Name, path.span, message).help(help));
+                return;
+            }
             parts => self.like_path(parts),
         };
         let error = Diagnostic::new(Code::Name, path.span, format!("there is no {kind} `{name}`"));

@@ -9,11 +9,13 @@ use lsp_types::{
 };
 
 use super::document::Document;
+use super::fixes;
 use super::text::Encoding;
 use super::worker::Count;
 use crate::ast::{FnDecl, Ident, Item, ItemKind as Written, TypeKind};
+use crate::builtin;
 use crate::cost::Totals;
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Diagnostics, LINTS};
 use crate::facts::ItemKind;
 use crate::parse::KEYWORDS;
 use crate::source::Span;
@@ -205,6 +207,10 @@ impl Document {
     /// Returns names that can be used at a position.
     pub fn completions(&self, position: Position, encoding: Encoding) -> Vec<CompletionItem> {
         let offset = self.text.offset(position, encoding);
+        if let Some(items) = words_at(&self.text.text, offset) {
+            return items;
+        }
+        let counts = self.counts_now();
         let mut items = if self.is_after_dot(offset) { methods().collect() } else { Vec::new() };
         let offset = offset as u32;
         let facts = &self.analysis.facts;
@@ -215,7 +221,7 @@ impl Document {
         let known = facts.items.iter().filter(|(span, item)| {
             (span.file == 0 || prelude(span)) && !item.name.starts_with("__")
         });
-        items.extend(known.map(|(_, item)| {
+        items.extend(known.map(|(span, item)| {
             let kind = match item.kind {
                 ItemKind::Function => CompletionItemKind::FUNCTION,
                 ItemKind::Struct => CompletionItemKind::STRUCT,
@@ -224,7 +230,11 @@ impl Document {
                 ItemKind::Constant => CompletionItemKind::CONSTANT,
                 ItemKind::Alias => CompletionItemKind::INTERFACE,
             };
-            completion(&item.name, kind, Some(item.signature.clone()))
+            let mut detail = item.signature.clone();
+            for count in counts.get(span).into_iter().flatten().take(1) {
+                detail.push_str(&format!(": {}", gates(&count.gates)));
+            }
+            completion(&item.name, kind, Some(detail))
         }));
         let around = self.function_around(offset);
         let bound: BTreeSet<(&String, Option<&String>)> = facts
@@ -271,53 +281,78 @@ impl Document {
             if d.span.file != 0 || at.end < range.start || range.end < at.start {
                 continue;
             }
-            let Some((title, span, new)) = fix(&self.text.text, d) else { continue };
-            let edit = TextEdit::new(self.text.range(span, encoding), new);
-            #[allow(clippy::mutable_key_type)] // The protocol's type; its text never changes.
-            let changes = [(uri.clone(), vec![edit])].into();
-            fixes.push(CodeActionOrCommand::CodeAction(CodeAction {
-                title,
-                kind: Some(CodeActionKind::QUICKFIX),
-                edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
-                is_preferred: Some(true),
-                ..CodeAction::default()
-            }));
+            let found = match d.code.lint() {
+                Some(lint) => fixes::of_lint(&self.text.text, d, lint),
+                None => fixes::of_error(&self.text.text, d).into_iter().collect(),
+            };
+            for (place, fixes::Fix { title, span, new }) in found.into_iter().enumerate() {
+                let edit = TextEdit::new(self.text.range(span, encoding), new);
+                #[allow(clippy::mutable_key_type)] // The protocol's type; its text never changes.
+                let changes = [(uri.clone(), vec![edit])].into();
+                fixes.push(CodeActionOrCommand::CodeAction(CodeAction {
+                    title,
+                    kind: Some(CodeActionKind::QUICKFIX),
+                    edit: Some(WorkspaceEdit {
+                        changes: Some(changes),
+                        ..WorkspaceEdit::default()
+                    }),
+                    is_preferred: Some(place == 0),
+                    ..CodeAction::default()
+                }));
+            }
         }
         fixes
     }
 }
 
-/// Returns what a fix is called, and what it writes where: a similar word, a conversion, or nothing
-/// in place of what is left out.
-fn fix(text: &str, error: &Diagnostic) -> Option<(String, Span, String)> {
-    let help = error.help.as_deref()?;
-    let span = error.span;
-    let word = |before: &str, after: &str| {
-        help.strip_prefix(before)?.strip_suffix(after).map(str::to_string)
-    };
-    if let Some(word) = word("did you mean `", "`?") {
-        return Some((format!("Replace with `{word}`"), span, word));
+/// Returns what can be written after `#[`, `#![`, `allow(` and a module of the library; `None`
+/// elsewhere.
+fn words_at(text: &str, offset: usize) -> Option<Vec<CompletionItem>> {
+    let before = text.get(..offset)?;
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let before = before.trim_end_matches(is_word);
+    let keyword = |word: &str| completion(word, CompletionItemKind::KEYWORD, None);
+    if before.ends_with("#[") {
+        return Some(builtin::FUNCTION_ATTRIBUTES.iter().map(|word| keyword(word)).collect());
     }
-    let written = text.get(span.start as usize..span.end as usize)?;
-    if let Some(cast) = word("convert it: `", "`") {
-        let is_short =
-            written.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
-        let new =
-            if is_short { format!("{written} {cast}") } else { format!("({written}) {cast}") };
-        return Some((format!("Convert with `{cast}`"), span, new));
+    if before.ends_with("#![") {
+        return Some(builtin::FILE_ATTRIBUTES.iter().map(|word| keyword(word)).collect());
     }
-    if !help.starts_with("leave it out") && !help.starts_with("leave out the") {
+    let listed = before.trim_end_matches(|c: char| is_word(c) || matches!(c, ',' | ' '));
+    if listed.ends_with("[allow(") {
+        return Some(LINTS.iter().filter_map(|lint| lint.lint()).map(keyword).collect());
+    }
+    let path = before.strip_suffix("::")?;
+    let start = path.trim_end_matches(|c: char| is_word(c) || c == ':').len();
+    let path = path[start..].strip_prefix("std")?;
+    if !path.is_empty() && !path.starts_with("::") {
         return None;
     }
-    // A method is left out with its `.` and its `()`.
-    let rest = &text[span.end as usize..];
-    let span = match text[..span.start as usize].ends_with('.') && rest.starts_with("()") {
-        true => Span { start: span.start - 1, end: span.end + 2, ..span },
-        false if matches!(written, "&" | "&&" | "*" | "unsafe") => span,
-        false => return None,
+    let path = path.trim_start_matches("::").replace("::", "/");
+    let inside = |name: &'static str| {
+        let rest = name.strip_prefix(&*path)?;
+        let rest = if path.is_empty() { rest } else { rest.strip_prefix('/')? };
+        rest.split('/').next()
     };
-    let written = text.get(span.start as usize..span.end as usize)?;
-    Some((format!("Leave out `{written}`"), span, String::new()))
+    let modules = crate::library::modules().filter_map(inside);
+    let module = |name: &str| completion(name, CompletionItemKind::MODULE, None);
+    let mut items: Vec<CompletionItem> = modules.map(module).collect();
+    let text = crate::library::source(&path).unwrap_or_default();
+    let written = crate::parse::parse(0, text, &mut Diagnostics::default()).items;
+    items.extend(written.iter().filter(|item| item.public).filter_map(|item| match &item.kind {
+        Written::Fn(decl) => Some(library_function(text, decl, CompletionItemKind::FUNCTION)),
+        _ => None,
+    }));
+    items.sort_by(|a, b| a.label.cmp(&b.label));
+    items.dedup_by(|a, b| a.label == b.label);
+    Some(items)
+}
+
+/// Returns a function of the library with its signature.
+fn library_function(text: &str, decl: &FnDecl, kind: CompletionItemKind) -> CompletionItem {
+    let from = decl.name.span.start as usize;
+    let signature = text.get(from..decl.body.span.start as usize).unwrap_or_default();
+    completion(&decl.name.name, kind, Some(format!("fn {}", signature.trim_end())))
 }
 
 /// Returns the methods of the built-in types.
@@ -328,12 +363,8 @@ fn methods() -> impl Iterator<Item = CompletionItem> {
         Written::Impl(_, _, functions) => functions,
         _ => Vec::new(),
     });
-    let method = |decl: std::sync::Arc<FnDecl>| {
-        let from = decl.name.span.start as usize;
-        let signature = text.get(from..decl.body.span.start as usize).unwrap_or_default();
-        let detail = Some(format!("fn {}", signature.trim_end()));
-        completion(&decl.name.name, CompletionItemKind::METHOD, detail)
-    };
+    let method =
+        |decl: std::sync::Arc<FnDecl>| library_function(text, &decl, CompletionItemKind::METHOD);
     let len = completion("len", CompletionItemKind::METHOD, Some("fn len(self) -> usize".into()));
     decls.map(method).chain([len])
 }

@@ -7,6 +7,7 @@
 mod answers;
 mod document;
 mod files;
+mod fixes;
 mod pipe;
 mod server;
 mod text;
