@@ -105,27 +105,7 @@ impl FnCx<'_, '_> {
             }
             ExprKind::Unary(op, operand) => self.unary(*op, operand, hint, span),
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b, hint, span),
-            ExprKind::Cast(operand, ty) => {
-                let to = self.own_type(ty);
-                if let (ExprKind::Text(_), Some(_)) = (&operand.kind, self.text_len(&to)) {
-                    return self.check(operand, &to);
-                }
-                let value = self.expr(operand, None);
-                let from = self.ty_of(&value);
-                if self.text_len(&from).is_some() || self.text_len(&to).is_some() {
-                    return self.text_cast(value, &to, span);
-                }
-                // A negated literal takes its type from the cast: by default it would be unsigned.
-                if is_negated_literal(operand) {
-                    self.unify(&from, &to);
-                }
-                self.checks.push((Check::Cast(to.clone()), from, span));
-                let constant = value.constant;
-                if self.checked && !is_negated_literal(operand) {
-                    return self.checked_unary(Fits::Cast, value, (Kind::Cast, &to), span);
-                }
-                self.node(Kind::Cast(Box::new(value)), &to, constant, span)
-            }
+            ExprKind::Cast(operand, ty) => self.cast(operand, ty, span),
             ExprKind::Field(value, name) => self.field(value, name, span),
             ExprKind::TupleField(value, place, at) => self.tuple_field(value, *place, *at, span),
             ExprKind::Call(callee, args, values) => self.call(callee, args, values, hint, span),
@@ -145,6 +125,28 @@ impl FnCx<'_, '_> {
             ExprKind::Break(label) => self.leave_loop(label.as_ref(), true, span),
             ExprKind::Continue(label) => self.leave_loop(label.as_ref(), false, span),
         }
+    }
+
+    fn cast(&mut self, operand: &ast::Expr, ty: &ast::Type, span: Span) -> Expr {
+        let to = self.own_type(ty);
+        if let (ExprKind::Text(_), Some(_)) = (&operand.kind, self.text_len(&to)) {
+            return self.check(operand, &to);
+        }
+        let value = self.expr(operand, None);
+        let from = self.ty_of(&value);
+        if self.text_len(&from).is_some() || self.text_len(&to).is_some() {
+            return self.text_cast(value, &to, span);
+        }
+        // A negated literal takes its type from the cast: by default it would be unsigned.
+        if is_negated_literal(operand) {
+            self.unify(&from, &to);
+        }
+        self.checks.push((Check::Cast(to.clone()), from, span));
+        let constant = value.constant;
+        if self.checked && !is_negated_literal(operand) {
+            return self.checked_unary(Fits::Cast, value, (Kind::Cast, &to), span);
+        }
+        self.node(Kind::Cast(Box::new(value)), &to, constant, span)
     }
 
     pub(super) fn leave(&mut self, kind: Kind, span: Span) -> Expr {
