@@ -130,3 +130,17 @@ fn a_program_with_errors_keeps_its_lines() {
         "fn main(a: u8 from 0)\n    -> (r: u8 to all) {\n    let b = a\n        + 1;\n    b b\n}\n";
     assert_eq!(formatted(text), wanted);
 }
+
+/// Comments, brackets and lists take time by their length.
+#[test]
+fn long_files_are_formatted_in_time() {
+    let comments = format!("{}fn f() {{}}\n", "// why\n".repeat(200_000));
+    let nested = format!("const N = {}3{};\n", "(".repeat(200), ")".repeat(200));
+    let list = format!("const N: [u8; 100000] = [{}];\n", "x + 1, ".repeat(100_000));
+    for text in [comments, nested.repeat(1000), list] {
+        let begin = std::time::Instant::now();
+        format(&text).expect("tokens");
+        let took = begin.elapsed().as_secs();
+        assert!(took < 20, "{took} s for {} bytes", text.len());
+    }
+}

@@ -65,14 +65,21 @@ impl<'t> Tree<'t> {
         left_out: impl Fn(usize) -> bool,
     ) -> Vec<Entry<'n>> {
         let mut entries: Vec<Entry<'n>> = Vec::new();
+        // What is not a comment, from each node on.
+        let mut following = vec![nodes.len(); nodes.len() + 1];
+        for place in (0..nodes.len()).rev() {
+            let comment = self.comment(&nodes[place]).is_some();
+            following[place] = if comment { following[place + 1] } else { place };
+        }
         let mut from = 0;
         let mut ended = true;
         for place in 0..nodes.len() {
             let comment = self.comment(&nodes[place]);
-            // What comes after the comments here.
-            let next = (place..nodes.len()).find(|&next| self.comment(&nodes[next]).is_none());
+            let next = following[place];
             let between = ended
-                || next.is_none_or(|next| starts(next) || left_out(next))
+                || next == nodes.len()
+                || starts(next)
+                || left_out(next)
                 || entries.is_empty();
             if let Some(comment) = comment.filter(|_| between) {
                 let breaks = self.breaks_before(self.first(&nodes[place]));
