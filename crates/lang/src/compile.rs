@@ -191,7 +191,7 @@ fn check_program(
         let error = Diagnostic::new(Code::Control, instance.span, message);
         cx.errors.push(error.help("recursion must change a const parameter"));
     }
-    for module in (0..cx.program.modules.len()).filter(|&module| !cx.program.is_std(module)) {
+    for module in cx.program.modules.ids().filter(|&module| !cx.program.is_std(module)) {
         for attribute in &cx.program.modules[module].attributes {
             check_attribute(&mut cx.errors, attribute, &builtin::FILE_ATTRIBUTES);
         }

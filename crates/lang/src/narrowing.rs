@@ -9,6 +9,7 @@ use num_bigint::{BigInt, Sign};
 
 use crate::ast::BinaryOp;
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::ids::{InstanceId, Table};
 use crate::lower::changed;
 use crate::source::{Sources, Span};
 use crate::tir::{Expr, Instance, Kind, Local, Over, Pattern, PatternKind, Step, Stmt, Tir, TyRef};
@@ -25,9 +26,9 @@ type Node = usize;
 const NOWHERE: Node = 0;
 
 /// Reports the conversions that may not fit and that the results of an instance depend on.
-pub(crate) fn lint(tir: &Tir, sources: &Sources, entry: usize, errors: &mut Diagnostics) {
+pub(crate) fn lint(tir: &Tir, sources: &Sources, entry: InstanceId, errors: &mut Diagnostics) {
     let mut graph = Graph::new(tir);
-    for (place, instance) in tir.instances.iter().enumerate() {
+    for (place, instance) in tir.instances.iter() {
         if let Some(instance) = instance {
             let root = graph.node();
             let result = graph.result(place);
@@ -64,7 +65,7 @@ pub(crate) fn lint(tir: &Tir, sources: &Sources, entry: usize, errors: &mut Diag
 /// What depends on what.
 struct Graph {
     /// The node of each instance's result; those of its variables follow.
-    starts: Vec<Node>,
+    starts: Table<InstanceId, Node>,
     nodes: usize,
     /// A node, and what it depends on.
     edges: Vec<(Node, Node)>,
@@ -75,8 +76,8 @@ struct Graph {
 impl Graph {
     fn new(tir: &Tir) -> Graph {
         let mut graph =
-            Graph { starts: Vec::new(), nodes: 1, edges: Vec::new(), narrowings: Vec::new() };
-        for instance in &tir.instances {
+            Graph { starts: Table::default(), nodes: 1, edges: Vec::new(), narrowings: Vec::new() };
+        for instance in tir.instances.rows() {
             graph.starts.push(graph.nodes);
             graph.nodes += 1 + instance.as_ref().map_or(0, |instance| instance.locals.len());
         }
@@ -88,11 +89,11 @@ impl Graph {
         self.nodes - 1
     }
 
-    fn result(&self, instance: usize) -> Node {
+    fn result(&self, instance: InstanceId) -> Node {
         self.starts[instance]
     }
 
-    fn local(&self, instance: usize, local: Local) -> Node {
+    fn local(&self, instance: InstanceId, local: Local) -> Node {
         self.starts[instance] + 1 + local as usize
     }
 
@@ -125,7 +126,7 @@ struct Walk<'a> {
     tir: &'a Tir,
     sources: &'a Sources,
     instance: &'a Instance,
-    place: usize,
+    place: InstanceId,
     graph: &'a mut Graph,
     /// What decides whether a `return` is reached.
     root: Node,
@@ -176,7 +177,7 @@ impl Walk<'_> {
         }
     }
 
-    fn call(&mut self, callee: usize, values: &[Expr], to: Node) {
+    fn call(&mut self, callee: InstanceId, values: &[Expr], to: Node) {
         let result = self.graph.result(callee);
         self.graph.depends(to, result);
         let tir = self.tir;

@@ -580,18 +580,18 @@ impl<'a> Program<'a> {
 
     /// Returns whether what does not fit fails in a module: `#![checked]` at the top of the main
     /// file is for the whole program, at the top of another for that one.
-    pub fn is_checked(&self, module: usize) -> bool {
+    pub fn is_checked(&self, module: ModuleId) -> bool {
         self.is_marked(module, |attribute| &*attribute.name.name == "checked")
     }
 
     /// Returns whether a lint is allowed in a module, likewise.
-    pub fn allows(&self, module: usize, lint: &str) -> bool {
+    pub fn allows(&self, module: ModuleId, lint: &str) -> bool {
         self.is_marked(module, |attribute| attribute.allows(lint))
     }
 
-    fn is_marked(&self, module: usize, is_it: impl Fn(&Attribute) -> bool) -> bool {
-        let marked = |module: usize| self.modules[module].attributes.iter().any(&is_it);
-        !self.is_std(module) && (marked(module) || marked(0))
+    fn is_marked(&self, module: ModuleId, is_it: impl Fn(&Attribute) -> bool) -> bool {
+        let marked = |module: ModuleId| self.modules[module].attributes.iter().any(&is_it);
+        !self.is_std(module) && (marked(module) || marked(ModuleId::MAIN))
     }
 
     /// Returns where the name of an item is defined; a module begins at its file's first byte.
