@@ -55,6 +55,9 @@ impl Gates {
     pub fn lt(&mut self, x: &[Bit], y: &[Bit]) -> Bit {
         let level = self.level([x, y]);
         let [x, y] = level.words();
+        if x.iter().all(|bit| *bit == Bit::ZERO) {
+            return self.any(y);
+        }
         x.iter().zip(y).fold(Bit::ZERO, |borrow, (&x, &y)| self.borrow_bit(x, y, borrow))
     }
 

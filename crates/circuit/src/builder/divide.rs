@@ -28,6 +28,9 @@ impl Gates {
         let level = self.level([dividend, divisor]);
         let [dividend, divisor] = level.words();
         let sign = |word: &[Bit]| word.last().copied().unwrap_or(Bit::ZERO);
+        if let Some(power) = power_of_two(divisor) {
+            return self.div_rem_power(dividend, power);
+        }
         let (dividend_sign, divisor_sign) = (sign(dividend), sign(divisor));
         let (dividend, divisor) = (self.abs(dividend), self.abs(divisor));
         let (quotient, remainder, nonzero) = self.divide(&dividend, &divisor);
@@ -35,6 +38,19 @@ impl Gates {
         let opposite = self.xor_bit(dividend_sign, divisor_sign);
         let negate = self.and_bit(opposite, nonzero);
         (self.neg_if(negate, &quotient), self.neg_if(dividend_sign, &remainder))
+    }
+
+    /// Quotient and remainder of a two's-complement integer and 2^`power`, where the least integer
+    /// is less than -2^`power`; n - 1 + `power` ANDs.
+    fn div_rem_power(&mut self, dividend: &[Bit], power: usize) -> (Word, Word) {
+        let sign = dividend.last().copied().unwrap_or(Bit::ZERO);
+        let (low, width) = (&dividend[..power], dividend.len());
+        // A negative one is rounded up.
+        let up = Word::from(vec![sign; power]).resize(width);
+        let quotient = self.add(dividend, &up).sar(power);
+        let some = self.any(low);
+        let high = vec![self.and_bit(sign, some); width - power];
+        (quotient, Word::join([&low.to_vec().into(), &high.into()]))
     }
 
     /// Divides; also returns whether the divisor is not zero.
@@ -134,6 +150,14 @@ impl Gates {
         }
         root.into_iter().rev().collect()
     }
+}
+
+/// Returns the exponent of a constant that is a positive power of two, as a two's-complement
+/// integer.
+fn power_of_two(word: &[Bit]) -> Option<usize> {
+    let place = word.iter().position(|bit| *bit != Bit::ZERO)?;
+    let is_alone = word[place + 1..].iter().all(|bit| *bit == Bit::ZERO);
+    (word[place] == Bit::ONE && is_alone && place + 1 < word.len()).then_some(place)
 }
 
 /// The AND gates of a division of `n` bits, and how many of its steps are best restoring.
