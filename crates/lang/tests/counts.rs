@@ -4,6 +4,8 @@
 //! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon-lang --test counts` rewrites it.
 
 mod common;
+#[path = "counts/idioms.rs"]
+mod idioms;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -365,6 +367,7 @@ fn page() -> String {
         let ands = and_count(&lower_lookups(&circuit));
         let _ = writeln!(page, "| {name} | {ands} | {public} |");
     }
+    page += &idioms::table();
     page
 }
 

@@ -420,3 +420,34 @@ fn a_large_result_is_zero_if_an_assert_fails() {
         }
     }
 }
+
+/// A number that starts at zero and grows little in each round has as many bits in all rounds as it
+/// has in the end.
+#[test]
+fn a_count_over_many_rounds_is_as_narrow_as_its_result() {
+    let count = |add: &str| {
+        compiled(&format!(
+            "fn main(v: [u32; 40000] from 0, q: u32 from 1) -> (c: u32 to all) {{
+                 let mut c = 0u32;
+                 FOR x in v {{ {add} }}
+                 c
+             }}"
+        ))
+    };
+    for add in
+        ["if x == q { c += 1; }", "c += (x == q) as u32;", "c = if x == q { 1 } else { 0 } + c;"]
+    {
+        let circuit = count(add);
+        assert_eq!(repeats(&circuit), 1, "{add}");
+        // 31 to compare, and 16 bits to add to.
+        assert!(and_count(&circuit) < 40_000 * (31 + 16), "{add}: {}", and_count(&circuit));
+        let mut inputs = vec![false; 40_001 * 32];
+        inputs[40_000 * 32 + 3] = true;
+        for equal in (0..40_000).step_by(7) {
+            inputs[equal * 32 + 3] = true;
+        }
+        let found = eval_bits(&circuit, &inputs);
+        let found = found.iter().rev().fold(0u64, |n, &bit| n << 1 | u64::from(bit));
+        assert_eq!(found, 5715, "{add}");
+    }
+}

@@ -239,7 +239,7 @@ impl Machine<'_, '_, '_> {
             false => Most::Calls,
         };
         let mut at_once = may && (self.lower.repeat_all || self.may_call(frame, body.expr));
-        let mut tries = Tries::new(self.gates, may);
+        let mut tries = Tries::new(self.made(), may);
         let mut place = 0;
         let mut least = None;
         while place < count {
@@ -253,7 +253,7 @@ impl Machine<'_, '_, '_> {
                 }
             }
             self.step(span)?;
-            let before = tries.before(self.gates);
+            let before = self.made();
             let word = self.element(rounds, place, element);
             if body.gives {
                 self.bind(frame, body.pattern, &word)?;
@@ -264,7 +264,7 @@ impl Machine<'_, '_, '_> {
             place += 1;
             let left = count - place;
             let ahead = self.ahead(&mut pace, || left);
-            let most = match (tries.now(self.gates, before, (place, left)), ahead) {
+            let most = match (tries.now(before, self.made(), (place, left)), ahead) {
                 // As a repeat it may fit, even if its rounds share gates that a body cannot.
                 (_, Some(_)) if tries.last() => Some(Most::Gates(u64::MAX, u64::MAX)),
                 (most, _) => most,
@@ -272,7 +272,7 @@ impl Machine<'_, '_, '_> {
             if let Some(most) = most {
                 let done = self.repeat(frame, rounds, (place, left), (body, most), bits)?;
                 place += done.rounds;
-                tries.done(self.gates, &done, place);
+                tries.done(self.made(), &done, place);
                 self.skip(&mut pace);
                 if done.rounds > 0 {
                     continue;

@@ -17,6 +17,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Gates, Word};
 
+use super::addends::is_addition;
 use super::state::{Frame, Group, Left, Update, joined_ranges, segments};
 use super::{Done, Machine};
 use crate::tir::Local;
@@ -42,12 +43,14 @@ impl Outcome {
     }
 }
 
+/// The arms that change a variable, in order, and how.
+type Changes = Vec<(usize, Vec<Group>)>;
+
 /// What is selected: a variable, a flag, or a value.
 struct Item {
     /// What it is in arms that do not change it; `None` if each arm does, or is skipped.
     before: Option<Rc<Word>>,
-    /// The arms that change it, in order.
-    changes: Vec<(usize, Vec<Group>)>,
+    changes: Changes,
     target: Target,
 }
 
@@ -278,7 +281,7 @@ impl Machine<'_, '_, '_> {
     /// Selects what the arms of a choice have done, of which the last has the condition 1; returns
     /// the value of the arm that is taken.
     pub(super) fn merge(&mut self, frame: &mut Frame, mut arms: Vec<Outcome>) -> Done<Word> {
-        let items = self.items(frame, &mut arms)?;
+        let (items, additions) = self.items(frame, &mut arms)?;
         let matter = Matter {
             locals: Ranks::new(arms.iter().map(|arm| arm.left.returned != Bit::ONE)),
             flags: Ranks::new(arms.iter().map(|_| true)),
@@ -296,8 +299,19 @@ impl Machine<'_, '_, '_> {
         let taken = inner.filter(|&arm| !arms[arm].excludes).count() as u64;
         let may_sum = summed.filter_map(Price::gain).sum::<u64>() > taken || taken == 0;
         let mut taken = Taken { arms: &arms, known: Vec::new(), rest: Bit::ONE };
+        for (local, changes) in additions {
+            let groups = self.summed(changes, &mut taken);
+            self.update(frame, local, groups)?;
+        }
         let mut value = None;
         for (item, price) in items.into_iter().zip(&prices) {
+            if let (Target::Value, [_, _], [one, other]) =
+                (&item.target, &item.changes[..], &arms[..])
+                && let Some(chosen) = self.choose_derived(one.condition, &one.value, &other.value)
+            {
+                value = Some(chosen);
+                continue;
+            }
             let ranks = matter.of(&item.target);
             let Item { before, changes, target } = item;
             let by_sum = may_sum && price.gain().is_some();
@@ -342,16 +356,37 @@ impl Machine<'_, '_, '_> {
         Ok(value.unwrap_or_else(|| Word::zero(arms[0].value.width())))
     }
 
-    /// Returns what the arms have changed.
-    fn items(&mut self, frame: &mut Frame, arms: &mut [Outcome]) -> Done<Vec<Item>> {
-        let mut changed: BTreeMap<Local, Vec<(usize, Vec<Group>)>> = BTreeMap::new();
+    /// Returns what the arms have changed, and the variables to which they have only added.
+    fn items(
+        &mut self,
+        frame: &mut Frame,
+        arms: &mut [Outcome],
+    ) -> Done<(Vec<Item>, Vec<(Local, Changes)>)> {
+        let mut changed: BTreeMap<Local, Changes> = BTreeMap::new();
         for (place, arm) in arms.iter_mut().enumerate() {
             for (local, groups) in std::mem::take(&mut arm.changes) {
                 changed.entry(local).or_default().push((place, groups));
             }
         }
         let mut items = Vec::with_capacity(changed.len() + 2);
-        for (local, changes) in changed {
+        let mut additions = Vec::new();
+        for (local, mut changes) in changed {
+            let mut updates = changes.iter().flat_map(|(_, groups)| groups).flatten();
+            if updates.all(is_addition) {
+                for (_, groups) in &mut changes {
+                    *groups = self.presummed(std::mem::take(groups))?;
+                }
+                additions.push((local, changes));
+                continue;
+            }
+            let mut updates = changes.iter().flat_map(|(_, groups)| groups).flatten();
+            if updates.any(is_addition) {
+                self.settle(frame, local)?;
+                let before = frame.word(local).clone();
+                for (_, groups) in &mut changes {
+                    *groups = vec![self.plain(&before, groups)?];
+                }
+            }
             let mut updates = changes.iter().flat_map(|(_, groups)| groups).flatten();
             if updates.any(|update| frame.is_updated(local, &update.range())) {
                 self.settle(frame, local)?;
@@ -386,7 +421,7 @@ impl Machine<'_, '_, '_> {
         if values.first().is_some_and(|(place, _)| arms[*place].value.width() > 0) {
             items.push(Item { before: None, changes: values, target: Target::Value });
         }
-        Ok(items)
+        Ok((items, additions))
     }
 
     /// Counts the ANDs of an item.
@@ -453,7 +488,7 @@ impl Machine<'_, '_, '_> {
     }
 
     /// Returns the arms' updates, each under the condition that its arm is taken.
-    fn summed(&mut self, changes: Vec<(usize, Vec<Group>)>, taken: &mut Taken<'_>) -> Vec<Group> {
+    fn summed(&mut self, changes: Changes, taken: &mut Taken<'_>) -> Vec<Group> {
         let mut sum: Vec<Group> = Vec::new();
         for (arm, groups) in changes {
             let taken = taken.get(self.gates, arm);
@@ -570,13 +605,12 @@ impl Machine<'_, '_, '_> {
         let mut parts = Vec::new();
         for range in joined_ranges(ranges) {
             let mut word = old.slice(range.clone());
-            for group in groups {
+            let here = groups.iter().map(|group| {
                 let here = group.iter().filter(|update| range.contains(&update.start));
-                let here: Group = here.cloned().collect();
-                if !here.is_empty() {
-                    self.apply(&mut word, range.start, &here, false)?;
-                }
-            }
+                here.cloned().collect::<Group>()
+            });
+            let here: Vec<Group> = here.filter(|group| !group.is_empty()).collect();
+            self.apply_all(&mut word, range.start, &here)?;
             parts.push(Update::plain(range.start, Rc::new(word), self.at));
         }
         Ok(parts)

@@ -4,12 +4,15 @@
 //! written, and what they changed is selected. Leaving a function or a loop sets a flag, and what
 //! follows becomes an arm of a choice on that flag.
 
+mod addends;
 mod body;
+mod bounds;
 mod calls;
 mod choice;
 mod control;
 mod copies;
 mod count;
+mod derived;
 mod eval;
 mod exclude;
 mod fits;
@@ -209,6 +212,8 @@ struct Machine<'l, 'a, 'g> {
     asked: u64,
     /// The further steps that are counted for gates that were made.
     further: u64,
+    waiting: addends::Waiting,
+    derived: derived::Derived,
     /// Results of functions that were written out.
     kept: Kept,
     /// The numbers that were compared, each with whether the first is less than the second.
@@ -361,6 +366,8 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             choices: 0,
             asked: gates_asked,
             further: 0,
+            waiting: addends::Waiting::default(),
+            derived: derived::Derived::default(),
             kept: Kept::default(),
             compared: HashMap::new(),
             costs: HashMap::new(),

@@ -4,6 +4,7 @@ use num_bigint::BigInt;
 use symbolon_circuit::builder::{Bit, Word};
 
 use super::Machine;
+use super::derived::Origin;
 use super::float::format;
 use super::places::constant;
 use crate::ast::{BinaryOp, UnaryOp};
@@ -24,7 +25,12 @@ impl Machine<'_, '_, '_> {
 
     pub(super) fn unary(&mut self, op: UnaryOp, ty: TyId, value: &[Bit]) -> Word {
         match (op, self.shape(ty)) {
-            (UnaryOp::Neg, Shape::Int(..) | Shape::Fixed(..)) => self.gates.neg(value),
+            (UnaryOp::Neg, Shape::Int(..) | Shape::Fixed(..)) => {
+                let minus = self.gates.neg(value);
+                let value = Word::from(value.to_vec());
+                self.derive(&minus, Origin::Difference(Word::zero(value.width()), value));
+                minus
+            }
             (UnaryOp::Neg, Shape::Float(_)) => {
                 let mut negative: Word = value.to_vec().into();
                 if let Some(sign) = negative.last_mut() {
@@ -48,6 +54,9 @@ impl Machine<'_, '_, '_> {
         if self.lower.tir.shapes.has_float(ty) && !matches!(op, And | Or | Xor) {
             return self.float_binary(op, ty, a, b);
         }
+        if let Some(rotated) = self.rotation(op, a, b) {
+            return rotated;
+        }
         match op {
             And => return self.gates.and(a, b),
             Or => return self.gates.or(a, b),
@@ -58,8 +67,17 @@ impl Machine<'_, '_, '_> {
             Ge => return (!self.less(ty, a, b)).into(),
             Gt => return self.less(ty, b, a).into(),
             Le => return (!self.less(ty, b, a)).into(),
-            Add => return self.gates.add(a, b),
-            Sub => return self.gates.sub(a, b),
+            Add => {
+                let sum = self.gates.add(a, b);
+                self.derive(&sum, Origin::Sum(a.to_vec().into(), b.to_vec().into()));
+                return sum;
+            }
+            Sub => {
+                let difference = self.gates.sub(a, b);
+                let origin = Origin::Difference(a.to_vec().into(), b.to_vec().into());
+                self.derive(&difference, origin);
+                return difference;
+            }
             _ => {}
         }
         match (op, self.shape(ty)) {
@@ -95,11 +113,14 @@ impl Machine<'_, '_, '_> {
                 (_, true) => word.sar(by),
             };
         }
-        match (op, signed) {
-            (BinaryOp::Shl, _) => self.gates.shl_by(a, by),
-            (_, false) => self.gates.shr_by(a, by),
-            (_, true) => self.gates.sar_by(a, by),
-        }
+        let amount = Word::from(by.to_vec());
+        let (shifted, origin) = match (op, signed) {
+            (BinaryOp::Shl, _) => (self.gates.shl_by(a, by), Origin::Left(word, amount)),
+            (_, false) => (self.gates.shr_by(a, by), Origin::Right(word, amount)),
+            (_, true) => return self.gates.sar_by(a, by),
+        };
+        self.derive(&shifted, origin);
+        shifted
     }
 
     /// Returns whether a value of any type comes before another in the total order.
@@ -111,6 +132,9 @@ impl Machine<'_, '_, '_> {
     /// Returns whether a number is less than another. If they were compared the other way round,
     /// it takes as many ANDs to find whether they are equal, which `==` shares.
     fn compare(&mut self, a: Word, b: Word) -> Bit {
+        if let Some(wraps) = self.wraps(&a, &b) {
+            return wraps;
+        }
         let is_known = |bit: &Bit| bit.as_constant().is_some();
         if a.width() < 2 || a.width() > COMPARED || a.iter().chain(&b[..]).any(is_known) {
             return self.gates.lt(&a, &b);

@@ -43,7 +43,8 @@ impl Machine<'_, '_, '_> {
     fn taken(&self) -> Taken {
         // What is counted for many gates makes rounds that shrink seem to grow.
         let steps = self.lower.steps - self.lower.further;
-        [u64::from(self.gates.wire_count()), self.gates.memory(), steps]
+        let (wires, waiting) = (u64::from(self.gates.wire_count()), self.waiting.wires);
+        [wires + waiting, self.gates.memory(), steps + waiting]
     }
 
     /// Refuses a loop after one of its rounds if `left` more rounds would go far beyond a limit.

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::state::{Frame, Update, Way, write_gates};
+use super::addends::operation;
+use super::state::{Effect, Frame, Update, Way, write_gates};
 use super::{Done, Failed, Machine, local_type};
 use crate::ast::BinaryOp;
 use crate::diag::Code;
@@ -220,19 +221,22 @@ impl Machine<'_, '_, '_> {
             ways.push(way.map(|way| (way, inner)));
             ty = inner;
         }
+        let (op, value) = operation(place, op, value);
         let amount = frame.instance.types[value.ty as usize];
         let value = self.eval(frame, value)?;
         // An index beyond the array writes nothing.
         let Some(ways) = ways.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
         self.room(write_gates(&ways, whole, op.is_some()), place.span)?;
-        let value = match op {
-            Some(op) => {
+        let waiting = op.and_then(|op| self.addend(op, ty, (&ways, whole), &value));
+        let (value, effect) = match (op, waiting) {
+            (_, Some((value, effect))) => (value, effect),
+            (Some(op), None) => {
                 let old = self.local(frame, target)?;
                 let before = self.read_way(&old, &ways, place.span)?;
                 self.binary_room(op, ty, &before, &value, place.span)?;
-                self.binary(op, ty, amount, &before, &value)
+                (self.binary(op, ty, amount, &before, &value), Effect::Set)
             }
-            None => value,
+            (None, None) => (value, Effect::Set),
         };
         let condition = !self.left(frame);
         let known = ways.iter().map_while(|(way, _)| way.start()).collect::<Vec<_>>();
@@ -243,7 +247,7 @@ impl Machine<'_, '_, '_> {
             (_, width) => width,
         };
         let (ways, value, at) = (ways.into(), Rc::new(value), place.span);
-        self.write(frame, target, Update { condition, start, width, ways, value, at })
+        self.write(frame, target, Update { effect, condition, start, width, ways, value, at })
     }
 
     /// Returns the way to an element, or `None` if the index is known to be beyond the array.

@@ -77,6 +77,12 @@ enum Fate {
     Changed,
 }
 
+impl Fate {
+    fn of(known: bool) -> Fate {
+        if known { Fate::Known } else { Fate::Changed }
+    }
+}
+
 /// How the writing of a body as a component ended.
 enum Outcome {
     Fits(Trial),
@@ -104,11 +110,11 @@ impl Guess {
     /// carries of a sum would show one bit after the other.
     fn learn(&mut self, fates: Vec<Vec<Fate>>, as_a_whole: bool) {
         let known = |fates: &[Fate]| fates.iter().filter(|fate| **fate == Fate::Known).count();
-        for (before, after) in self.fates.iter_mut().zip(fates) {
+        for ((before, after), zeros) in self.fates.iter_mut().zip(fates).zip(&self.zeros) {
             let changed = known(&after) < known(before);
             *before = after;
             if changed && as_a_whole {
-                before.fill(Fate::Changed);
+                *before = zeros.iter().map(|zero| Fate::of(*zero)).collect();
             }
         }
     }
@@ -119,6 +125,8 @@ struct Guess {
     /// Those that are carried from round to round as a whole.
     carried: Vec<(Local, Rc<Word>)>,
     fates: Vec<Vec<Fate>>,
+    /// Which of their bits are zeros throughout, whatever the gates show.
+    zeros: Vec<Vec<bool>>,
     /// Those of which each round has elements of its own, and how many indices these have.
     arrays: Vec<(Local, usize)>,
     /// Whether elements that are constants before the loop are taken as such.
@@ -204,7 +212,8 @@ impl Machine<'_, '_, '_> {
         let name = format!("{function} loop {}", loops + 1);
         let fails = calls::can_fail(self.lower, &frame.instance, body.expr);
         let alive = if fails { Some(self.alive()) } else { None };
-        let mut guess = self.guess(frame, body, counter(rounds, place, count, body).is_some())?;
+        let scatters = counter(rounds, place, count, body).is_some();
+        let mut guess = self.guess(frame, body, count, scatters)?;
         let mut alike = 0;
         for trial in 0..TRIALS {
             let width: usize = guess.carried.iter().map(|(_, word)| word.width()).sum();
@@ -223,7 +232,7 @@ impl Machine<'_, '_, '_> {
                 }
                 Ok(Outcome::Clash) if guess.assumes => guess.assumes = false,
                 Ok(Outcome::Clash) | Err(Failed) if !guess.arrays.is_empty() => {
-                    guess = self.guess(frame, body, false)?;
+                    guess = self.guess(frame, body, count, false)?;
                 }
                 Ok(Outcome::Refused | Outcome::Clash) | Err(Failed) => break,
             }
@@ -241,7 +250,13 @@ impl Machine<'_, '_, '_> {
 
     /// Returns what is assumed of the variables that a body changes at first. Those whose elements
     /// it uses alone are carried as a whole unless `scatters`.
-    fn guess(&mut self, frame: &mut Frame, body: Body<'_>, scatters: bool) -> Done<Guess> {
+    fn guess(
+        &mut self,
+        frame: &mut Frame,
+        body: Body<'_>,
+        count: u32,
+        scatters: bool,
+    ) -> Done<Guess> {
         let changed = self.changed(frame, body)?;
         let arrays = if scatters { scatter::arrays(body, &changed) } else { Vec::new() };
         let mut carried = Vec::new();
@@ -252,9 +267,17 @@ impl Machine<'_, '_, '_> {
             }
         }
         // Bits that are constants before the loop are assumed constant until the body changes them.
-        let fates =
-            carried.iter().map(|(_, word)| word.iter().map(|bit| fate(*bit)).collect()).collect();
-        Ok(Guess { carried, fates, arrays, assumes: true })
+        let (mut fates, mut zeros) = (Vec::new(), Vec::new());
+        for (local, word) in &carried {
+            let bounds = self.bounds(frame, body.expr, (*local, word), count);
+            let known = |bit: &Bit| Fate::of(bit.as_constant().is_some());
+            fates.push(match &bounds {
+                Some(zeros) => zeros.iter().map(|zero| Fate::of(*zero)).collect(),
+                None => word.iter().map(known).collect(),
+            });
+            zeros.push(bounds.unwrap_or_else(|| vec![false; word.width()]));
+        }
+        Ok(Guess { carried, fates, zeros, arrays, assumes: true })
     }
 
     /// Frees the names of the loops in a body that is written out after all, and drops what was
@@ -346,7 +369,10 @@ impl Machine<'_, '_, '_> {
         if [inner.left.returned, inner.left.broken] != [Bit::ZERO; 2] {
             return Ok(Outcome::Refused);
         }
-        let (after, mut outputs) = compare(&inner, &guess.carried, &given, &guess.fates);
+        for (local, _) in &guess.carried {
+            machine.settle(&mut inner, *local)?;
+        }
+        let (after, mut outputs) = compare(&inner, guess, &given);
         let known =
             |fates: &[Vec<Fate>]| fates.iter().flatten().filter(|f| **f == Fate::Known).count();
         if known(&after) < known(&guess.fates) {
@@ -522,21 +548,17 @@ fn given(
 }
 
 /// Returns what has become of the carried variables, and the bits that the body passes on.
-fn compare(
-    inner: &Frame,
-    carried: &[(Local, Rc<Word>)],
-    given: &[Word],
-    fates: &[Vec<Fate>],
-) -> (Vec<Vec<Fate>>, Vec<Bit>) {
+fn compare(inner: &Frame, guess: &Guess, given: &[Word]) -> (Vec<Vec<Fate>>, Vec<Bit>) {
     let (mut after, mut outputs) = (Vec::new(), Vec::new());
-    for (((local, _), before), fates) in carried.iter().zip(given).zip(fates) {
-        let word = inner.word(*local);
-        let one = |((now, before), fate): ((&Bit, &Bit), &Fate)| match (now == before, fate) {
+    for (place, (local, _)) in guess.carried.iter().enumerate() {
+        let (word, before) = (inner.word(*local), &given[place]);
+        let one = |bit: usize| match (word[bit] == before[bit], guess.fates[place][bit]) {
+            _ if guess.zeros[place][bit] => Fate::Known,
             (true, Fate::Known) => Fate::Known,
             (true, _) => Fate::Kept,
             (false, _) => Fate::Changed,
         };
-        let fates: Vec<Fate> = word.iter().zip(&before[..]).zip(fates).map(one).collect();
+        let fates: Vec<Fate> = (0..word.width()).map(one).collect();
         let changed = word.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Changed);
         outputs.extend(changed.map(|(&bit, _)| bit));
         after.push(fates);
@@ -552,11 +574,6 @@ fn counter(rounds: &Rounds, place: u64, count: u32, body: Body<'_>) -> Option<Co
     let low = i128::try_from(low).ok()? + i128::from(place);
     let changed = places::assigned(body.expr).contains(local);
     (!changed).then_some(Counter { local: *local, low, count })
-}
-
-/// Returns what a bit is assumed to be at first.
-fn fate(bit: Bit) -> Fate {
-    if bit.as_constant().is_some() { Fate::Known } else { Fate::Changed }
 }
 
 /// Returns the frame of a body: what it declares and what is carried is its own, all else is

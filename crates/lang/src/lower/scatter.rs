@@ -233,6 +233,9 @@ impl Machine<'_, '_, '_> {
     /// of their bits are constants, that may be why.
     pub(super) fn scattered(&mut self, frame: &mut Frame) -> Option<Scattered> {
         let elements = frame.outer.as_mut().map(|outer| std::mem::take(&mut outer.scattered))?;
+        for element in &elements {
+            self.settle(frame, element.variable).ok()?;
+        }
         let words: Vec<Rc<Word>> =
             elements.iter().map(|element| frame.word(element.variable).clone()).collect();
         let changed: Vec<Vec<u32>> = elements

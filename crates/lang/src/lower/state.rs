@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
+use super::addends::{is_addition, most_waiting};
 use super::body::Outer;
 use super::select::select_among;
 use super::wide::is_wide;
@@ -107,9 +108,20 @@ pub(super) fn write_gates(ways: &[(Way, TyId)], width: usize, reads: bool) -> u6
 /// Updates of which at most one holds for each bit.
 pub(super) type Group = Vec<Update>;
 
-/// A value that a part of a variable takes under a condition.
+/// What an update does with its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// It is the new value.
+    Set,
+    /// It is added to numbers, or subtracted from them.
+    Add,
+    Sub,
+}
+
+/// A value that a part of a variable takes under a condition, or that is added to it.
 #[derive(Clone)]
 pub(super) struct Update {
+    pub(super) effect: Effect,
     pub(super) condition: Bit,
     pub(super) start: usize,
     /// How many bits from `start` on it may change.
@@ -125,11 +137,11 @@ impl Update {
     /// Returns an update of all these bits, in any case.
     pub(super) fn plain(start: usize, value: Rc<Word>, at: Span) -> Update {
         let (width, ways) = (value.width(), Rc::new([]));
-        Update { condition: Bit::ONE, start, width, ways, value, at }
+        Update { effect: Effect::Set, condition: Bit::ONE, start, width, ways, value, at }
     }
 
     pub(super) fn is_plain(&self) -> bool {
-        self.condition == Bit::ONE && self.ways.is_empty()
+        self.effect == Effect::Set && self.condition == Bit::ONE && self.ways.is_empty()
     }
 
     /// Returns the part that changes these bits, all of which it changes; `None` of no bits.
@@ -149,9 +161,10 @@ impl Update {
         self.start..self.start + self.width
     }
 
-    /// Returns the value of a bit, unless that depends on a secret place.
+    /// Returns the value of a bit, unless that depends on a secret place or the value before.
     pub(super) fn bit(&self, place: usize) -> Option<Bit> {
-        self.ways.is_empty().then(|| self.value[place - self.start])
+        let is_set = self.effect == Effect::Set && self.ways.is_empty();
+        is_set.then(|| self.value[place - self.start])
     }
 }
 
@@ -290,7 +303,7 @@ impl Machine<'_, '_, '_> {
         Ok(())
     }
 
-    /// Adds updates to a variable.
+    /// Adds updates to a variable. Outside of the arms after its declaration, only additions wait.
     pub(super) fn update(
         &mut self,
         frame: &mut Frame,
@@ -305,6 +318,13 @@ impl Machine<'_, '_, '_> {
             frame.note(local, level, Undo::Updates(count));
             return Ok(());
         }
+        if groups.iter().flatten().all(is_addition) {
+            let most = most_waiting(&groups);
+            variable.updates.extend(groups);
+            return if variable.updates.len() > most { self.settle(frame, local) } else { Ok(()) };
+        }
+        self.settle(frame, local)?;
+        let variable = &mut frame.locals[local as usize];
         if Rc::strong_count(&variable.word) > 1 {
             self.copied(variable.word.width());
         }
@@ -323,13 +343,15 @@ impl Machine<'_, '_, '_> {
         if variable.updates.is_empty() {
             return Ok(());
         }
-        let level = variable.written;
+        let (level, own) = (variable.written, variable.own);
         let word = self.settled(variable)?;
         let variable = &mut frame.locals[local as usize];
         let old = std::mem::replace(&mut variable.word, word);
         let updates = std::mem::take(&mut variable.updates);
         // The value stays the same in all arms from that on in which it was last written.
-        frame.note(local, level, Undo::All(old, updates));
+        if level > own {
+            frame.note(local, level, Undo::All(old, updates));
+        }
         Ok(())
     }
 
@@ -339,9 +361,7 @@ impl Machine<'_, '_, '_> {
         }
         let mut word = Word::clone(&variable.word);
         self.copied(word.width());
-        for group in &variable.updates {
-            self.apply(&mut word, 0, group, false)?;
-        }
+        self.apply_all(&mut word, 0, &variable.updates)?;
         Ok(Rc::new(word))
     }
 
@@ -434,6 +454,14 @@ impl Machine<'_, '_, '_> {
         self.room(if update.is_plain() { 0 } else { most }, update.at)?;
         self.copied(update.width);
         let range = update.start - first..update.start - first + update.width;
+        if update.ways.is_empty() && update.width == word.len() {
+            let old = Word::from(word.to_vec());
+            if let Some(chosen) = self.choose_derived(condition, &update.value, &old) {
+                word.copy_from_slice(&chosen);
+                self.account(before);
+                return Ok(());
+            }
+        }
         self.write_way(&mut word[range], &update.ways, &update.value, condition, update.at)?;
         self.account(before);
         Ok(())

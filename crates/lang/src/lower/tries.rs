@@ -1,7 +1,6 @@
 //! When a loop whose rounds are being written out is tried as a repeat.
 
-use symbolon_circuit::builder::Gates;
-
+use super::Machine;
 use super::repeat::{Most, Repeated};
 
 /// A loop whose rounds together make more gates than this stays a loop if it can.
@@ -23,7 +22,7 @@ const LARGE: u32 = 3;
 /// large, or the rounds so far are, and again when there are eight times as many rounds. By then,
 /// the first rounds no longer save gates.
 pub(super) struct Tries {
-    start: u32,
+    start: u64,
     /// How many rounds are written before it is tried.
     from: u64,
     /// How often it was tried in vain.
@@ -33,35 +32,47 @@ pub(super) struct Tries {
     large: u32,
 }
 
-/// Wires, ANDs and look-ups before a round.
-type Before = (u32, u64, u64);
+/// What has been made in a component, with the sums that wait.
+#[derive(Clone, Copy)]
+pub(super) struct Made {
+    wires: u64,
+    ands: u64,
+    lookups: u64,
+}
+
+impl Machine<'_, '_, '_> {
+    pub(super) fn made(&self) -> Made {
+        Made {
+            wires: u64::from(self.gates.wire_count()) + self.waiting.wires,
+            ands: self.gates.and_count() + self.waiting.ands,
+            lookups: self.gates.lookup_count(),
+        }
+    }
+}
 
 impl Tries {
-    pub(super) fn new(gates: &Gates, may: bool) -> Tries {
+    pub(super) fn new(made: Made, may: bool) -> Tries {
         let large = if may { LARGE } else { 0 };
-        Tries { start: gates.wire_count(), from: 2, failed: 0, may, large }
-    }
-
-    pub(super) fn before(&self, gates: &Gates) -> Before {
-        (gates.wire_count(), gates.and_count(), gates.lookup_count())
+        Tries { start: made.wires, from: 2, failed: 0, may, large }
     }
 
     /// Returns what a round may take, if the loop is to be tried after a round: the number of
     /// rounds so far, and of those left.
     pub(super) fn now(
         &mut self,
-        gates: &Gates,
-        before: Before,
+        before: Made,
+        now: Made,
         (place, left): (u64, u64),
     ) -> Option<Most> {
-        let now = gates.wire_count();
-        let many = if u64::from(now) > MANY { FEW } else { MANY };
-        let ahead = u64::from(now - before.0).saturating_mul(left + 1) > many;
-        let large = u64::from(now - self.start) > many;
+        let many = if now.wires > MANY { FEW } else { MANY };
+        let since = |start: u64| now.wires.saturating_sub(start);
+        let ahead = since(before.wires).saturating_mul(left + 1) > many;
+        let large = since(self.start) > many;
         if !self.may || place < self.from || left < 2 || !(ahead || large) {
             return None;
         }
-        Some(Most::Gates(gates.and_count() - before.1, gates.lookup_count() - before.2))
+        let ands = now.ands.saturating_sub(before.ands);
+        Some(Most::Gates(ands, now.lookups - before.lookups))
     }
 
     /// Returns whether to try the loop whatever its rounds take, as it is too large otherwise.
@@ -72,10 +83,10 @@ impl Tries {
     }
 
     /// Notes how a try ended; `place` rounds are written by then.
-    pub(super) fn done(&mut self, gates: &Gates, done: &Repeated, place: u64) {
+    pub(super) fn done(&mut self, made: Made, done: &Repeated, place: u64) {
         if done.rounds > 0 {
             // What comes after rounds of other constants may be a repeat again.
-            self.start = gates.wire_count();
+            self.start = made.wires;
             self.from = place + 2;
             self.failed = 0;
             return;
