@@ -10,20 +10,11 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::places::assigns;
-use super::state::{Effect, Group, Update, Way};
+use super::state::{Effect, Group, Update, Way, is_addition};
 use super::wide::is_wide;
 use super::{Done, Machine};
 use crate::ast::BinaryOp;
-use crate::tir::{Expr, Kind, Place};
 use crate::ty::{Shape, TyId};
-
-/// At most this many updates of a variable wait outside of arms, and fewer if they are of more than
-/// [`MOST_BITS`] bits together.
-const MOST_WAITING: usize = 1 << 10;
-
-/// The bits of all numbers that waiting updates may change.
-const MOST_BITS: usize = 1 << 20;
 
 /// A number that is added or subtracted, as wide as the sum.
 type Term = (Word, Effect);
@@ -37,38 +28,6 @@ pub(super) struct Waiting {
     pub(super) wires: u64,
     /// As many as it would take to add and to select each sum at once.
     pub(super) ands: u64,
-}
-
-/// Returns the operator and the operand of an assignment, also of `x = x + a` and `x = a + x`.
-pub(super) fn operation<'e>(
-    place: &Place,
-    op: Option<BinaryOp>,
-    value: &'e Expr,
-) -> (Option<BinaryOp>, &'e Expr) {
-    let Kind::Binary(inner @ (BinaryOp::Add | BinaryOp::Sub), a, b) = &value.kind else {
-        return (op, value);
-    };
-    if op.is_some() || !place.path.is_empty() {
-        return (op, value);
-    }
-    let is_target = |expr: &Expr| matches!(expr.kind, Kind::Local(local) if local == place.local);
-    if is_target(a) && !assigns(b) {
-        return (Some(*inner), b);
-    }
-    if *inner == BinaryOp::Add && is_target(b) && !assigns(a) {
-        return (Some(BinaryOp::Add), a);
-    }
-    (op, value)
-}
-
-pub(super) fn is_addition(update: &Update) -> bool {
-    update.effect != Effect::Set
-}
-
-/// Returns how many of these updates may wait.
-pub(super) fn most_waiting(groups: &[Group]) -> usize {
-    let bits = groups.iter().flatten().map(|update| update.width).max().unwrap_or(0);
-    (MOST_BITS / bits.max(1)).clamp(1, MOST_WAITING)
 }
 
 /// Returns how many of the bits are not constants.

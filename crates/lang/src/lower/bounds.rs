@@ -6,8 +6,7 @@
 
 use symbolon_circuit::builder::Bit;
 
-use super::addends::operation;
-use super::places::{constant, walk};
+use super::places::{constant, operation, walk};
 use super::state::Frame;
 use super::{Machine, local_type};
 use crate::ast::BinaryOp;

@@ -17,8 +17,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Gates, Word};
 
-use super::addends::is_addition;
-use super::state::{Frame, Group, Left, Update, joined_ranges, segments};
+use super::state::{Frame, Group, Left, Update, is_addition, joined_ranges, segments};
 use super::{Done, Machine};
 use crate::tir::Local;
 
@@ -45,6 +44,9 @@ impl Outcome {
 
 /// The arms that change a variable, in order, and how.
 type Changes = Vec<(usize, Vec<Group>)>;
+
+/// Variables to which arms only add, and what.
+type Additions = Vec<(Local, Changes)>;
 
 /// What is selected: a variable, a flag, or a value.
 struct Item {
@@ -357,11 +359,7 @@ impl Machine<'_, '_, '_> {
     }
 
     /// Returns what the arms have changed, and the variables to which they have only added.
-    fn items(
-        &mut self,
-        frame: &mut Frame,
-        arms: &mut [Outcome],
-    ) -> Done<(Vec<Item>, Vec<(Local, Changes)>)> {
+    fn items(&mut self, frame: &mut Frame, arms: &mut [Outcome]) -> Done<(Vec<Item>, Additions)> {
         let mut changed: BTreeMap<Local, Changes> = BTreeMap::new();
         for (place, arm) in arms.iter_mut().enumerate() {
             for (local, groups) in std::mem::take(&mut arm.changes) {

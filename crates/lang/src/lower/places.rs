@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::addends::operation;
 use super::state::{Effect, Frame, Update, Way, write_gates};
 use super::{Done, Failed, Machine, local_type};
 use crate::ast::BinaryOp;
@@ -186,6 +185,28 @@ fn names(pattern: &Pattern, bound: &mut BTreeSet<Local>) {
         }
         PatternKind::Any | PatternKind::Range(..) => {}
     }
+}
+
+/// Returns the operator and the operand of an assignment, also of `x = x + a` and `x = a + x`.
+pub(super) fn operation<'e>(
+    place: &Place,
+    op: Option<BinaryOp>,
+    value: &'e Expr,
+) -> (Option<BinaryOp>, &'e Expr) {
+    let Kind::Binary(inner @ (BinaryOp::Add | BinaryOp::Sub), a, b) = &value.kind else {
+        return (op, value);
+    };
+    if op.is_some() || !place.path.is_empty() {
+        return (op, value);
+    }
+    let is_target = |expr: &Expr| matches!(expr.kind, Kind::Local(local) if local == place.local);
+    if is_target(a) && !assigns(b) {
+        return (Some(*inner), b);
+    }
+    if *inner == BinaryOp::Add && is_target(b) && !assigns(a) {
+        return (Some(BinaryOp::Add), a);
+    }
+    (op, value)
 }
 
 impl Machine<'_, '_, '_> {

@@ -13,7 +13,6 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::addends::{is_addition, most_waiting};
 use super::body::Outer;
 use super::select::select_among;
 use super::wide::is_wide;
@@ -21,6 +20,13 @@ use super::{Done, Machine};
 use crate::source::Span;
 use crate::tir::{Instance, Local};
 use crate::ty::TyId;
+
+/// At most this many updates of a variable wait outside of arms, and fewer if they are of more than
+/// [`MOST_BITS`] bits together.
+const MOST_WAITING: usize = 1 << 10;
+
+/// The bits of all numbers that waiting updates may change.
+const MOST_BITS: usize = 1 << 20;
 
 /// The variables of one function that is being written.
 pub(super) struct Frame {
@@ -166,6 +172,17 @@ impl Update {
         let is_set = self.effect == Effect::Set && self.ways.is_empty();
         is_set.then(|| self.value[place - self.start])
     }
+}
+
+/// Returns whether an update adds to what is there.
+pub(super) fn is_addition(update: &Update) -> bool {
+    update.effect != Effect::Set
+}
+
+/// Returns how many of these updates may wait.
+pub(super) fn most_waiting(groups: &[Group]) -> usize {
+    let bits = groups.iter().flatten().map(|update| update.width).max().unwrap_or(0);
+    (MOST_BITS / bits.max(1)).clamp(1, MOST_WAITING)
 }
 
 /// What undoes a write.

@@ -91,12 +91,6 @@ const ALL: &[Idiom] = &[
         "std::num::divmod(a, b)",
     ),
     idiom(
-        "sine and cosine",
-        "(x: f32 from 0) -> (s: f32 to all, c: f32 to all)",
-        "(std::float::sin(x), std::float::cos(x))",
-        "(std::float::sin(x), std::float::cos(x))",
-    ),
-    idiom(
         "`<`, `==` and `>`",
         "(a: u32 from 0, b: u32 from 1) -> (l: bool to all, e: bool to all, g: bool to all)",
         "(a < b, a == b, a > b)",
