@@ -12,7 +12,12 @@
 //! take 81 ANDs for 8 outputs (l = 6), 26 for one (l = 4), and never more than 2^8 − 9 = 247 (l =
 //! 8). Constant and linear outputs cost nothing.
 //!
-//! The AES S-box is recognised and takes the 32 ANDs of its own circuit.
+//! The AES S-box is recognised and takes the 32 ANDs of its own circuit, and so are tables that are
+//! affine to it, its inverse among them.
+
+mod around_sbox;
+
+use around_sbox::AroundSbox;
 
 use crate::builder::{Bit, ComponentBuilder, Gates};
 use crate::builtin::sbox;
@@ -84,6 +89,10 @@ fn gates_of(table: &Table) -> Component {
     };
     if *table == *sbox::TABLE {
         return build(&|g, inputs| sbox::sbox(g, inputs).to_vec()).component().clone();
+    }
+    if let Some(around) = AroundSbox::of(table) {
+        let made = build(&|g, inputs| around.write(g, inputs, table.outputs()));
+        return made.component().clone();
     }
     let coefficients = coefficients(table);
     (0..=table.inputs())

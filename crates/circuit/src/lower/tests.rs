@@ -89,6 +89,41 @@ fn costs_are_those_documented() {
     }
 }
 
+/// The inverse S-box, inversion, and the S-box between linear maps, with up to 32 outputs.
+#[test]
+fn tables_around_the_s_box_take_its_ands() {
+    let sbox = |x: u64| sbox::TABLE.entry(x as usize);
+    let inverse = |x: u64| (0..256).find(|&y| sbox(y) == x).unwrap();
+    let doubled = |x: u64| (x << 1 ^ if x & 0x80 == 0 { 0 } else { 0x11b }) & 0xff;
+    let rotated = |x: u64, by: u32| u64::from((x as u8).rotate_left(by));
+    let undone = |x: u64| rotated(x, 1) ^ rotated(x, 3) ^ rotated(x, 6) ^ 5;
+    let column = |x: u64| {
+        let s = sbox(x);
+        doubled(s) | s << 8 | s << 16 | (s ^ doubled(s)) << 24
+    };
+    let tables: [(&dyn Fn(u64) -> u64, u32); 6] = [
+        (&inverse, 8),
+        (&|x| undone(sbox(x)), 8),
+        (&column, 32),
+        (&|x| sbox(x ^ x >> 1 ^ 0x35) ^ 0x5a, 8),
+        (&|x| inverse(x ^ (x << 3 & 0xff)) << 3 ^ 0x401, 12),
+        (&|x| sbox(rotated(x, 5)), 8),
+    ];
+    for (function, outputs) in tables {
+        let table = Table::new(8, outputs, (0..256).map(function).collect::<Vec<_>>()).unwrap();
+        let lowered = lower_lookups(&alone(&table));
+        assert_eq!(and_count(&lowered), 32, "{outputs}");
+        assert_eq!(&entries(&lowered, 8)[..], table.entries());
+    }
+    // Almost the S-box, and the S-box without a bit of its output.
+    let mut close = sbox::TABLE.entries().to_vec();
+    close.swap(3, 77);
+    let close = Table::new(8, 8, close).unwrap();
+    assert!(AroundSbox::of(&close).is_none());
+    let part = sbox::TABLE.entries().iter().map(|entry| entry & 0x7f).collect::<Vec<_>>();
+    assert!(AroundSbox::of(&Table::new(8, 7, part).unwrap()).is_none());
+}
+
 #[test]
 fn tables_stand_once_however_many_look_ups() {
     let mut b = Builder::new("many");
