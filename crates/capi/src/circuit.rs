@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use symbolon::circuit::{Circuit, builtin, read_circuit};
 use symbolon::{Error, Result, files};
-use symbolon_lang::diag::{Code, Diagnostic};
+use symbolon_lang::diag::Diagnostic;
 use symbolon_lang::source::{Folder, read_source};
 use symbolon_lang::{CompileError, Errors, Options, compile};
 
@@ -128,7 +128,7 @@ fn program(path: &Path, options: &Options) -> Result<Circuit> {
 /// The errors of a program, in one line.
 fn list(errors: &Errors) -> String {
     let sources = &errors.sources;
-    let errors = errors.list.list().iter().filter(|error| error.code != Code::Lint);
+    let errors = errors.list.list().iter().filter(|error| error.code.lint().is_none());
     let one = |error: &Diagnostic| {
         let (line, column) = sources.position(error.span.file, error.span.start);
         let help = error.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));

@@ -69,9 +69,8 @@ fn small(
     let (mut level, mut all) = (1u64, 0);
     for steps in 0u64.. {
         // There are C(leaves + steps - 1, steps) ways to spend the steps.
-        if steps > 0 {
-            level = level * (leaves.len() as u64 + steps - 1) / steps;
-        }
+        let ways = level * (leaves.len() as u64 + steps).saturating_sub(1);
+        level = ways.checked_div(steps).unwrap_or(1);
         all += level;
         if all > MOST_SMALL || (steps > 0 && leaves.is_empty()) {
             return None;
