@@ -83,6 +83,9 @@ impl Fate {
     }
 }
 
+/// What becomes of the bits of the variables that are carried, and those that are passed on.
+type Fates = (Vec<Vec<Fate>>, Vec<Bit>);
+
 /// How the writing of a body as a component ended.
 enum Outcome {
     Fits(Trial),
@@ -369,10 +372,7 @@ impl Machine<'_, '_, '_> {
         if [inner.left.returned, inner.left.broken] != [Bit::ZERO; 2] {
             return Ok(Outcome::Refused);
         }
-        for (local, _) in &guess.carried {
-            machine.settle(&mut inner, *local)?;
-        }
-        let (after, mut outputs) = compare(&inner, guess, &given);
+        let (after, mut outputs) = machine.compared(&mut inner, guess, &given)?;
         let known =
             |fates: &[Vec<Fate>]| fates.iter().flatten().filter(|f| **f == Fate::Known).count();
         if known(&after) < known(&guess.fates) {
@@ -400,6 +400,26 @@ impl Machine<'_, '_, '_> {
         let passed = inner.outer.map(|outer| outer.passed).unwrap_or_default();
         let given = scattered.given;
         Ok(Outcome::Fits(Trial { body: finished, fates: after, passed, given, never, name, costs }))
+    }
+
+    /// Returns what has become of the carried variables, and the bits that the body passes on.
+    fn compared(&mut self, inner: &mut Frame, guess: &Guess, given: &[Word]) -> Done<Fates> {
+        let (mut after, mut outputs) = (Vec::new(), Vec::new());
+        for (place, (local, _)) in guess.carried.iter().enumerate() {
+            self.settle(inner, *local)?;
+            let (word, before) = (inner.word(*local), &given[place]);
+            let one = |bit: usize| match (word[bit] == before[bit], guess.fates[place][bit]) {
+                _ if guess.zeros[place][bit] => Fate::Known,
+                (true, Fate::Known) => Fate::Known,
+                (true, _) => Fate::Kept,
+                (false, _) => Fate::Changed,
+            };
+            let fates: Vec<Fate> = (0..word.width()).map(one).collect();
+            let changed = word.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Changed);
+            outputs.extend(changed.map(|(&bit, _)| bit));
+            after.push(fates);
+        }
+        Ok((after, outputs))
     }
 
     /// Finishes a body, unless it takes more gates than it may.
@@ -545,25 +565,6 @@ fn given(
         bits.collect()
     };
     carried.iter().zip(fates).map(one).collect()
-}
-
-/// Returns what has become of the carried variables, and the bits that the body passes on.
-fn compare(inner: &Frame, guess: &Guess, given: &[Word]) -> (Vec<Vec<Fate>>, Vec<Bit>) {
-    let (mut after, mut outputs) = (Vec::new(), Vec::new());
-    for (place, (local, _)) in guess.carried.iter().enumerate() {
-        let (word, before) = (inner.word(*local), &given[place]);
-        let one = |bit: usize| match (word[bit] == before[bit], guess.fates[place][bit]) {
-            _ if guess.zeros[place][bit] => Fate::Known,
-            (true, Fate::Known) => Fate::Known,
-            (true, _) => Fate::Kept,
-            (false, _) => Fate::Changed,
-        };
-        let fates: Vec<Fate> = (0..word.width()).map(one).collect();
-        let changed = word.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Changed);
-        outputs.extend(changed.map(|(&bit, _)| bit));
-        after.push(fates);
-    }
-    (after, outputs)
 }
 
 /// Returns the counter of a body, if it has one that it does not change.
