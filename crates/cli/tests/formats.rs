@@ -52,7 +52,7 @@ fn a_native_file_that_is_damaged_or_new_is_a_usage_failure() {
     for (bytes, text) in [
         (&good[..good.len() - 1], "add.sbc is not a circuit file: invalid circuit: byte"),
         (&[&good[..], b"\n"].concat(), "the file continues"),
-        (&new, "version 9 of the format; this program reads versions 1 to 2"),
+        (&new, "version 9 of the format; this program reads versions 1 to 3"),
     ] {
         fs::write(here.join("add.sbc"), bytes).unwrap();
         symbolon_in(here, "", &["circuit", "info", "add.sbc"]).expect(2).says(&[text]);
