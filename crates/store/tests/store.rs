@@ -1,5 +1,5 @@
-//! The store as its users see it, after crashes, damage and attacks. One program, because each takes
-//! seconds to link.
+//! The store as its users see it, after crashes, damage and attacks. One program, because each
+//! takes seconds to link.
 #![allow(missing_docs)]
 
 #[cfg(unix)]

@@ -1,13 +1,13 @@
 //! Tables that are the AES S-box with an affine map before it and one after it.
 //!
-//! The S-box is inversion in GF(2⁸) and an affine map, so these are all tables that invert between
-//! affine maps, in whatever basis: the inverse S-box, inversion itself, the S-box with what a round
-//! does to its result. With S'(y) = S(y) ⊕ S(0), such a table is T(x) = A(S'(B(x ⊕ c))) ⊕ T(c) for
-//! linear maps A and B, both injective.
+//! The S-box is inversion in GF(2⁸) and an affine map. So these are all tables that invert
+//! between affine maps, in whatever basis: the inverse S-box, inversion itself, the S-box with what
+//! a round does to its result. With S'(y) = S(y) ⊕ S(0), such a table is
+//! T(x) = A(S'(B(x ⊕ c))) ⊕ T(c) for linear maps A and B, both injective.
 //!
-//! - *c*: for each a, one value of T(x) ⊕ T(x ⊕ a) has four solutions x, which inversion maps to a
-//!   coset of GF(4) in a multiple of it. All others have two or none. The x = c is one of the four
-//!   for every a.
+//! - *c*: for each a, one value of T(x) ⊕ T(x ⊕ a) has four solutions x, which inversion maps to
+//!   a coset of GF(4) in a multiple of it. All others have two or none. The x = c is one of the
+//!   four for every a.
 //! - *A and B*: as 1/(ky) is 1/k · 1/y, B can be chosen with B(1) = 1. A guess of one more value
 //!   decides all others: where B is known, A is known at S'(B(x)), and where A is known, B is known
 //!   at the x with that entry. (A. Biryukov, C. De Cannière, A. Braeken, B. Preneel, A Toolbox for

@@ -24,9 +24,9 @@
 //! element. Spaces around a value, an element or a bracket do not matter. Elements and fields may
 //! be raw bits, too, except for variants; those of an optional value are the bits of the value.
 //!
-//! A text has no zero bytes. Among other values it needs quotes if it has quotes, brackets or commas,
-//! or if it could be raw bits or `null`. Bytes that are no text are written as `"hex:…"` with all
-//! digits, which no text of the type is long enough to be.
+//! A text has no zero bytes. Among other values it needs quotes if it has quotes, brackets or
+//! commas, or if it could be raw bits or `null`. Bytes that are no text are written as `"hex:…"`
+//! with all digits; no text of the type is as long.
 
 mod decimal;
 mod file;

@@ -1,8 +1,7 @@
 //! How large the numbers get that the body of a repeated loop only adds to.
 //!
 //! If `n` is small before a loop and each round adds little to it, its high bits stay zeros. The
-//! gates of a carry chain do not show that, as each carry seems to reach the next bit after one more
-//! round.
+//! gates of a carry chain do not show that: in each round a carry seems to reach one bit more.
 
 use symbolon_circuit::builder::Bit;
 

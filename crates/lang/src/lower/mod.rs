@@ -74,9 +74,8 @@ const EXPRESSION: u64 = 4;
 /// The number of steps that a call counts as that is written out, apart from what it writes.
 const CALL: u64 = 64;
 
-/// XORs are free when the circuit runs, so a program may ask for any number of them. Beyond this
-/// many in a component and [`LINEAR_PER_AND`] for each of its ANDs, each that is made counts as
-/// [`LINEAR`] further steps: the time that it takes to make one of so many.
+/// A component may have this many XORs, and [`LINEAR_PER_AND`] for each of its ANDs. Each XOR
+/// beyond counts as [`LINEAR`] further steps.
 const FREE_LINEAR: u64 = 1 << 20;
 
 /// See [`FREE_LINEAR`]. An addition has four XORs for each AND.
@@ -85,8 +84,8 @@ const LINEAR_PER_AND: u64 = 4;
 /// See [`FREE_LINEAR`].
 const LINEAR: u64 = 2;
 
-/// Each gate that is made beyond this many in a component counts as a further step: finding equal
-/// ones takes longer among so many.
+/// Each gate beyond this many in a component counts as a further step: equal gates are looked up in
+/// a table that no longer fits into the caches.
 const CROWD: u64 = 1 << 22;
 
 /// Rewriting for fewer ANDs looks at this many gates of all components; what is built afterwards

@@ -252,13 +252,14 @@ impl<'t> Rows<'t> {
     fn new(text: &'t str) -> Self {
         let first = text.lines().find(|line| !line.is_empty()).unwrap_or("");
         // Spreadsheets of many countries separate by semicolons.
-        let mut quotes = false;
-        let apart = |byte: &u8| {
-            quotes ^= *byte == b'"';
-            !quotes
+        let separates = |delimiter: &u8| {
+            let mut quotes = false;
+            first.bytes().any(|byte| {
+                quotes ^= byte == b'"';
+                !quotes && byte == *delimiter
+            })
         };
-        let apart: Vec<u8> = first.bytes().filter(apart).collect();
-        let delimiter = [b',', b';', b'\t'].into_iter().find(|delimiter| apart.contains(delimiter));
+        let delimiter = [b',', b';', b'\t'].into_iter().find(separates);
         let reader = ReaderBuilder::new().delimiter(delimiter.unwrap_or(b',')).build();
         // No cell is longer than the text, so the buffer never grows and leaves no copy behind.
         let cells = Zeroizing::new(vec![0; text.len() + 1]);
