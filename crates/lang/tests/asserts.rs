@@ -1,8 +1,6 @@
 //! Asserts on the inputs of one party, which it finds to fail by itself.
 
-mod common;
-
-use common::circuit;
+use crate::common::circuit;
 use symbolon_circuit::{Circuit, Plan, certain_failures, eval_ports, parse_value};
 
 /// Returns the texts of the asserts that a party finds with these inputs: those of the others are

@@ -1,8 +1,6 @@
 //! `#[checked]` functions: what does not fit fails.
 
-mod common;
-
-use common::{bits, circuit, errors_of};
+use crate::common::{bits, circuit, errors_of};
 
 /// Returns whether a run did not fail, and its result.
 fn outcome(outputs: &[String]) -> Option<String> {

@@ -1,8 +1,6 @@
 //! Comprehensions that only copy, and library functions that divide large arrays into components.
 
-mod common;
-
-use common::{bits, circuit, compute, errors_of};
+use crate::common::{bits, circuit, compute, errors_of};
 use symbolon_circuit::builder::and_count;
 
 /// Each kind of what a round may copy, at places that the counter decides.

@@ -1,15 +1,14 @@
 //! `docs/reference/library.md` is generated: the library's functions from its sources, and the AND
 //! gates of some of them.
 //!
-//! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon-lang --test counts` rewrites it.
+//! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon-lang --test lang counts` rewrites it.
 
-mod common;
-#[path = "counts/idioms.rs"]
 mod idioms;
 
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::common;
 use symbolon_circuit::builder::and_count;
 use symbolon_circuit::lower_lookups;
 

@@ -1,8 +1,6 @@
 //! The library's functions where their arguments are extreme: infinite, NaN, and large constants.
 
-mod common;
-
-use common::{bits, circuit, compute, errors_of};
+use crate::common::{bits, circuit, compute, errors_of};
 
 /// Returns the hexadecimal bits of the sine and the cosine of a number with these bits.
 fn sine_and_cosine(width: u32, inputs: &[u64]) -> Vec<Vec<String>> {

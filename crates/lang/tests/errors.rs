@@ -1,8 +1,6 @@
 //! Each error code: a program that has it, and the same program corrected.
 
-mod common;
-
-use common::errors_of;
+use crate::common::errors_of;
 use symbolon_lang::{Options, compile_text};
 
 /// Code, what the message says, the body of `main` that has it, and the corrected body.

@@ -1,10 +1,8 @@
 //! The programs of `examples/sym`: expected outputs, and their own tests.
 
-mod common;
-
 use std::path::Path;
 
-use common::bits;
+use crate::common::bits;
 use symbolon_circuit::{Circuit, FileForm, eval_ports, format_value, parse_file};
 use symbolon_lang::source::{Folder, read_source};
 use symbolon_lang::testing::run_tests;

@@ -1,8 +1,6 @@
 //! Floating-point numbers without subnormal ones, and AES-GCM, compared with the standards.
 
-mod common;
-
-use common::{bits, circuit};
+use crate::common::{bits, circuit};
 
 /// Returns the result of single precision, if `exact` is at least the least normal number.
 fn flushed(exact: f64, nearest: f32) -> f32 {

@@ -1,8 +1,6 @@
 //! Errors of functions of fixed-point numbers, in several formats.
 
-mod common;
-
-use common::{compute, errors_of};
+use crate::common::{self, compute, errors_of};
 use symbolon_circuit::eval_ports;
 
 /// Returns a function's circuit, as a function of numbers.

@@ -1,9 +1,7 @@
 //! What people who know Rust write: it computes what it does there, or the error says what to write
 //! instead.
 
-mod common;
-
-use common::{compute, errors_of};
+use crate::common::{self, compute, errors_of};
 
 /// A body of `main(x: u32 from 0, a: [u8; 4] from 1) -> (r: u32 to all)`, and its value for 100 and
 /// [7, 0, 200, 7].

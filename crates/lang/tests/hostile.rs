@@ -1,9 +1,7 @@
 //! Short programs that would take very long, very much memory or too much of the stack: each ends
 //! in an error that says so, and its neighbours compile.
 
-mod common;
-
-use common::{compute, errors_of};
+use crate::common::{compute, errors_of};
 use symbolon_lang::{Options, compile_text};
 
 const MAIN: &str = "fn main(a: u8 from 0) -> (r: u8 to all) { a }";

@@ -2,9 +2,7 @@
 //! with its length and not with its square. Nothing here measures time: with steps for each pair of
 //! parts, these tests would not end.
 
-mod common;
-
-use common::{compute, errors_of};
+use crate::common::{compute, errors_of};
 use symbolon_lang::diag::Diagnostics;
 use symbolon_lang::{Options, compile_text};
 

@@ -1,8 +1,6 @@
 //! The library, compared with what Rust or other crates compute.
 
-mod common;
-
-use common::{bits, circuit, compute, errors_of};
+use crate::common::{bits, circuit, compute, errors_of};
 use symbolon_circuit::builder::and_count;
 use symbolon_circuit::{Circuit, Plan, eval_words};
 

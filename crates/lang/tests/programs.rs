@@ -1,8 +1,6 @@
 //! Small programs: what they compute, and what is refused.
 
-mod common;
-
-use common::{circuit, compute as run, errors_of as errors};
+use crate::common::{self, circuit, compute as run, errors_of as errors};
 
 #[test]
 fn arithmetic_wraps() {

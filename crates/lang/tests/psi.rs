@@ -1,10 +1,8 @@
 //! `std::psi` for any number of parties, against sets computed here.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::bits;
+use crate::common::bits;
 use symbolon_circuit::Circuit;
 use symbolon_lang::{Options, compile_text};
 

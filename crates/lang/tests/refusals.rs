@@ -1,9 +1,7 @@
 //! Programs that are refused because they would not mean what they seem to, and their neighbours,
 //! which compile and mean it.
 
-mod common;
-
-use common::{compute, errors_of};
+use crate::common::{compute, errors_of};
 use symbolon_lang::{Options, compile_text};
 
 /// Checks that all programs are refused with this code and a message that has this text.

@@ -1,9 +1,7 @@
 //! What secret choices change is selected once, under the whole condition: AND gates of programs in
 //! which a selection for each level of conditions costs more, and their results.
 
-mod common;
-
-use common::{bits, circuit};
+use crate::common::{bits, circuit};
 use symbolon_circuit::builder::and_count;
 
 /// Checks the AND gates of a program, and its outputs for some inputs.

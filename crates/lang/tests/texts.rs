@@ -1,8 +1,6 @@
 //! `text<N>`: literals, methods, conversions, patterns, and what is refused.
 
-mod common;
-
-use common::{bits, circuit, compute as run, errors_of as errors};
+use crate::common::{bits, circuit, compute as run, errors_of as errors};
 use symbolon_circuit::{Type, format_value, parse_value};
 use symbolon_lang::source::NoModules;
 use symbolon_lang::testing::run_tests;

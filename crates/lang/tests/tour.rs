@@ -1,9 +1,7 @@
 //! The examples of `docs/language.md`: each compiles, is formatted, passes its tests, and gives
 //! what it says.
 
-mod common;
-
-use common::{bits, circuit};
+use crate::common::{bits, circuit};
 use symbolon_lang::fmt::format;
 use symbolon_lang::source::NoModules;
 use symbolon_lang::testing::run_tests;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::writer::{Ty, Writer};
+use super::writer::{Ty, Writer};
 
 impl Writer {
     /// Writes a function with effects of its own.

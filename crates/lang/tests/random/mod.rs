@@ -15,7 +15,7 @@ use symbolon_lang::{
     Options, assert_number, check, lower_entry, lower_entry_as_repeats, with_stack,
 };
 
-use writer::{Random, program};
+use self::writer::{Random, program};
 
 /// How many loops of all programs became repeats.
 static REPEATS: AtomicUsize = AtomicUsize::new(0);

@@ -1,0 +1,31 @@
+//! Programs, what they compile to, and what is refused. One program, because each takes seconds to
+//! link.
+#![allow(missing_docs)]
+
+mod asserts;
+mod checked;
+mod common;
+mod copies;
+mod counts;
+mod edges;
+mod editing;
+mod errors;
+mod examples;
+mod fast;
+mod fixed;
+mod formatting;
+mod habits;
+mod hostile;
+mod large;
+mod library;
+mod lints;
+mod loops;
+mod order;
+mod programs;
+mod psi;
+mod random;
+mod refusals;
+mod selection;
+mod shrinking;
+mod texts;
+mod tour;
