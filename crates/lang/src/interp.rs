@@ -8,7 +8,6 @@ use num_bigint::{BigInt, Sign};
 
 use crate::ast::{BinaryOp, UnaryOp};
 use crate::bind::bind;
-use crate::lower::assigns;
 use crate::numbers::{self, fraction, whole};
 use crate::tir::{
     Expr, Fits, Instance, Intrinsic, Kind, MAX_DEEP, MAX_DEPTH, Over, Pattern, Place, Step, Stmt,
@@ -16,6 +15,7 @@ use crate::tir::{
 };
 use crate::ty::{Shape, Shapes, TyId, clog2};
 use crate::value::Value;
+use crate::walk::assigns;
 
 /// Why a computation ended without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

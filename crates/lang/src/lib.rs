@@ -35,6 +35,7 @@ pub mod tir;
 pub mod ty;
 mod uses;
 pub mod value;
+mod walk;
 
 pub use compile::{
     Checked, CompileError, Errors, Options, Test, analyse, check, compile, compile_here,

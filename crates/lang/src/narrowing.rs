@@ -10,11 +10,11 @@ use num_bigint::{BigInt, Sign};
 use crate::ast::BinaryOp;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::ids::{InstanceId, Table};
-use crate::lower::changed;
 use crate::source::{Sources, Span};
 use crate::tir::{Expr, Instance, Kind, Local, Over, Pattern, PatternKind, Step, Stmt, Tir, TyRef};
 use crate::ty::Shape;
 use crate::value::Value;
+use crate::walk::changed;
 
 /// How large a number can be is found this deep in its expression.
 const MOST_DEEP: u32 = 16;

@@ -12,13 +12,13 @@ use crate::builtin;
 use crate::def::Def;
 use crate::diag::{Code, Diagnostic};
 use crate::ids::{AdtId, FnId};
-use crate::lower::has_effects;
 use crate::program::Head;
 use crate::references::Target;
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Stmt};
 use crate::ty::{Arg, Len, Precision, Shape, Ty};
 use crate::value::Value;
+use crate::walk::has_effects;
 
 /// Methods that the compiler knows without the library.
 const BUILT_IN: [&str; 3] = ["len", "is_empty", "expect"];

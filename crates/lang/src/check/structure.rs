@@ -7,11 +7,11 @@ use crate::ast::{self, ExprKind, Ident, Name};
 use crate::def::Def;
 use crate::diag::Code;
 use crate::ids::AdtId;
-use crate::lower::has_effects;
 use crate::program::AdtDecl;
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, Pattern, PatternKind, Stmt};
 use crate::ty::{Arg, Ty};
+use crate::walk::has_effects;
 
 /// A structure, or a variant whose parts have names.
 pub(super) struct Named {

@@ -5,13 +5,14 @@
 
 use symbolon_circuit::builder::Bit;
 
-use super::places::{constant, operation, walk};
+use super::places::{constant, operation};
 use super::state::Frame;
 use super::{Machine, local_type};
 use crate::ast::BinaryOp;
 use crate::tir::{Expr, Kind, Local, Stmt};
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
+use crate::walk::walk;
 
 /// Wider numbers have no bounds.
 const WIDEST: u32 = 100;

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Lower;
-use super::places::walk;
 use crate::ids::InstanceId;
 use crate::tir::{Expr, Instance, Kind, Tir};
+use crate::walk::walk;
 
 /// Returns how often each instance that the entry reaches is called; 2 means twice or more.
 pub(super) fn count(tir: &Tir, entry: InstanceId) -> HashMap<InstanceId, u8> {

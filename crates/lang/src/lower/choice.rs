@@ -6,11 +6,11 @@ use symbolon_circuit::builder::{Bit, Word};
 
 use super::exclude::excluding;
 use super::merge::Outcome;
-use super::places::leaves_or_assigns;
 use super::state::{Frame, Left};
 use super::{Done, Failed, Machine};
 use crate::ast::BinaryOp;
 use crate::tir::{Arm, Expr, Kind, Local};
+use crate::walk::leaves_or_assigns;
 
 /// What is left of a choice.
 #[derive(Clone, Copy)]

@@ -8,7 +8,6 @@ use symbolon_circuit::builder::{Bit, Word};
 use super::body::Body;
 use super::least::{least_of, stays};
 use super::pace::{Beyond, Pace};
-use super::places::collect;
 use super::repeat::{Most, Rounds};
 use super::state::Frame;
 use super::tries::Tries;
@@ -18,6 +17,7 @@ use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, Over, Pattern, PatternKind, Stmt};
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
+use crate::walk::collect;
 
 impl Machine<'_, '_, '_> {
     pub(super) fn control(&mut self, frame: &mut Frame, expr: &Expr, ty: TyId) -> Done<Word> {

@@ -4,13 +4,14 @@
 use std::rc::Rc;
 
 use super::body::Counter;
-use super::places::{constant, walk};
+use super::places::constant;
 use super::state::Frame;
 use super::{Done, Failed, Machine};
 use crate::ast::BinaryOp;
 use crate::tir::{Expr, Kind, Local};
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
+use crate::walk::walk;
 
 use symbolon_circuit::builder::Word;
 

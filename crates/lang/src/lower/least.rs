@@ -3,12 +3,12 @@
 
 use std::collections::HashMap;
 
-use super::places::walk;
 use super::{Done, Lower, MAX_STEPS, Machine, calls};
 use crate::ast::BinaryOp;
 use crate::ids::InstanceId;
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Over, Step, Stmt};
+use crate::walk::walk;
 
 /// The least steps of instances, by whether the unmarked functions that they call are written out.
 pub(super) type Least = HashMap<(InstanceId, bool), u64>;

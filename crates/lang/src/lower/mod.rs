@@ -44,13 +44,13 @@ use crate::ids::{ExprId, InstanceId};
 use crate::source::Span;
 use crate::tir::{Expr, Instance, Local, MAX_DEEP, MAX_DEPTH, TOO_DEEP, Tir};
 use crate::ty::TyId;
+use crate::walk::assigned;
 
 use kept::Kept;
 use state::Frame;
 
 pub use calls::cycle;
 pub use count::one_call;
-pub(crate) use places::{assigns, changed, has_effects};
 pub use ports::{
     Entry, EntryInput, EntryOutput, InputKind, lower_entry, lower_entry_as_repeats, port_type,
 };
@@ -545,7 +545,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         if let Some(known) = self.lower.assigned.get(&expr.id) {
             return known.clone();
         }
-        let found: Rc<[Local]> = places::assigned(expr).into();
+        let found: Rc<[Local]> = assigned(expr).into();
         self.lower.assigned.insert(expr.id, found.clone());
         found
     }

@@ -15,7 +15,7 @@ use num_bigint::BigInt;
 use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Subcircuit, Word};
 
 use super::body::{Body, Counter, Outer, Passed};
-use super::places::{self, constant};
+use super::places::constant;
 use super::scatter::{self, Given, mentions};
 use super::state::{Frame, Update};
 use super::{Done, Failed, Machine, Never, calls};
@@ -24,6 +24,7 @@ use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, PatternKind};
 use crate::ty::TyId;
 use crate::value::Value;
+use crate::walk::{assigned, bound, collect, walk};
 
 /// A body is written at most this often, to find the bits that stay constants, the elements of
 /// arrays that it passes on, and the rounds that have the same constants.
@@ -162,7 +163,7 @@ impl Machine<'_, '_, '_> {
 
     fn finds_call(&mut self, frame: &Frame, expr: &Expr) -> bool {
         let mut called = Vec::new();
-        places::walk(expr, 1, &mut |expr, _| {
+        walk(expr, 1, &mut |expr, _| {
             if let Kind::Call(call, _) = expr.kind {
                 called.push(frame.instance.calls[call]);
             }
@@ -301,9 +302,9 @@ impl Machine<'_, '_, '_> {
     /// it reads from outside.
     fn changed(&mut self, frame: &mut Frame, body: Body<'_>) -> Done<Vec<Local>> {
         let mut own = Vec::new();
-        places::collect(body.pattern, &mut own);
+        collect(body.pattern, &mut own);
         let mut read = Vec::new();
-        places::walk(body.expr, 1, &mut |expr, _| {
+        walk(body.expr, 1, &mut |expr, _| {
             if let Kind::Local(local) = expr.kind {
                 read.push(local);
             }
@@ -573,7 +574,7 @@ fn counter(rounds: &Rounds, place: u64, count: u32, body: Body<'_>) -> Option<Co
         return None;
     };
     let low = i128::try_from(low).ok()? + i128::from(place);
-    let changed = places::assigned(body.expr).contains(local);
+    let changed = assigned(body.expr).contains(local);
     (!changed).then_some(Counter { local: *local, low, count })
 }
 
@@ -582,8 +583,8 @@ fn counter(rounds: &Rounds, place: u64, count: u32, body: Body<'_>) -> Option<Co
 fn inner_frame(frame: &Frame, body: Body<'_>, guess: &Guess) -> Frame {
     let mut pending = vec![true; frame.instance.locals.len()];
     let mut own = Vec::new();
-    places::collect(body.pattern, &mut own);
-    own.extend(places::bound(body.expr));
+    collect(body.pattern, &mut own);
+    own.extend(bound(body.expr));
     own.extend(guess.carried.iter().map(|(local, _)| *local));
     own.extend(guess.arrays.iter().map(|(local, _)| *local));
     own.into_iter().for_each(|local| pending[local as usize] = false);

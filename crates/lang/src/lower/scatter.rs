@@ -11,12 +11,12 @@ use std::rc::Rc;
 use symbolon_circuit::builder::{Bit, Word};
 
 use super::body::{Body, Element, Passed};
-use super::places::walk;
 use super::state::{Frame, Update};
 use super::{Done, Failed, Machine, local_type};
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, Step, Stmt};
 use crate::ty::{Shape, TyId};
+use crate::walk::walk;
 
 /// An element that rounds give.
 pub(super) struct Given {

@@ -54,6 +54,24 @@ fn no_command_uses_another() {
     assert!(commands.len() > 10, "{commands:?}");
 }
 
+/// The interpreter is what tests compare circuits with, so neither it nor what it stands on takes
+/// anything from the code that writes circuits.
+#[test]
+fn the_interpreter_uses_nothing_of_what_writes_circuits() {
+    let arrows = arrows(&without_tests(&crates()["lang"]));
+    let mut reached = BTreeSet::from([vec!["interp".to_string()]]);
+    let mut left: Vec<Module> = reached.iter().cloned().collect();
+    while let Some(from) = left.pop() {
+        for (to, path) in arrows.get(&from).into_iter().flatten() {
+            assert_ne!(to.first().map_or("", String::as_str), "lower", "{from:?}: {path}");
+            if reached.insert(to.clone()) {
+                left.push(to.clone());
+            }
+        }
+    }
+    assert!(reached.len() > 5, "{reached:?}");
+}
+
 /// The comparison itself finds circles, through folders, re-exports and paths inside of functions,
 /// and takes none for one where a parent calls what it declares.
 #[test]
