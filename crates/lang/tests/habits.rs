@@ -133,7 +133,14 @@ fn the_rest_of_a_structure_is_computed_last_and_once() {
 }
 
 /// Each is not in the language, and the error says what to write.
-const REFUSED: [(&str, &str); 63] = [
+const REFUSED: [(&str, &str); 70] = [
+    ("-x", "write `0 - x`, which wraps, or `-(x as i32)`"),
+    ("a[-1] as u32", "`-(x as i"),
+    ("assert_eq(x, 3); x", "write `assert_eq!(a, b)`"),
+    ("let s: String = \"a\"; x", "write `text<N>`"),
+    ("let y: uint32 = x; y", "write `u32`"),
+    ("let y: int8_t = 3; x", "write `i8`"),
+    ("let y: intx = 3; x", "there is no type `intx`"),
     ("let b = a + a; x", "`a.concat(b)`"),
     ("let b = [..a, ..a]; x", "`a.concat(b)`"),
     ("if x { 1 } else { 2 }", "`x != 0`"),

@@ -338,6 +338,10 @@ impl FnCx<'_, '_> {
                 let error = self.diagnostic(Code::Type, span, message);
                 self.cx.errors.push(match (check, &ty) {
                     (Check::Num, Ty::Array(..)) => error.help("join arrays with `a.concat(b)`"),
+                    (Check::Signed, Ty::Int(false, _)) => {
+                        let signed = shown.replacen('u', "i", 1);
+                        error.help(format!("write `0 - x`, which wraps, or `-(x as {signed})`"))
+                    }
                     _ => error,
                 });
             }

@@ -12,9 +12,9 @@ const MAX_SUGGESTED: u64 = 1 << 24;
 
 /// Types of other languages, and what to write.
 const FOREIGN_TYPES: [(&str, &str); 14] = [
-    ("String", "a text is an array of bytes: write `[u8; N]`"),
-    ("str", "a text is an array of bytes: write `[u8; N]`"),
-    ("string", "a text is an array of bytes: write `[u8; N]`"),
+    ("String", "a text has at most N bytes: write `text<N>`"),
+    ("str", "a text has at most N bytes: write `text<N>`"),
+    ("string", "a text has at most N bytes: write `text<N>`"),
     ("Vec", "an array has a fixed length: write `[T; N]`"),
     ("HashMap", "write an array of pairs: `[(K, V); N]`"),
     ("Result", "write an `Option`, or fail with `assert`"),
@@ -53,6 +53,9 @@ impl FnCx<'_, '_> {
         };
         let error = Diagnostic::new(Code::Name, path.span, format!("there is no {kind} `{name}`"));
         let error = match best {
+            _ if matches!(&*name, "assert_eq" | "assert_ne") => {
+                error.help(format!("write `{name}!(a, b)`"))
+            }
             Some(known) => error.help(format!("did you mean `{known}`?")),
             None => error,
         };
@@ -65,9 +68,15 @@ impl FnCx<'_, '_> {
             [only] => FOREIGN_TYPES.iter().find(|(known, _)| *known == &*only.name),
             _ => None,
         };
-        let Some((name, help)) = foreign else { return self.unknown(path, "type") };
+        let help = match (foreign, &path.parts[..]) {
+            (Some((_, help)), _) => Some(help.to_string()),
+            (None, [only]) => integer_of_c(&only.name).map(|ty| format!("write `{ty}`")),
+            _ => None,
+        };
+        let Some(help) = help else { return self.unknown(path, "type") };
+        let name = path.parts.last().map_or("", |part| &*part.name);
         let error = Diagnostic::new(Code::Name, path.span, format!("there is no type `{name}`"));
-        self.cx.errors.push(error.help(*help));
+        self.cx.errors.push(error.help(help));
     }
 
     /// Returns a known name that is like a single one: in the library, or in scope.
@@ -134,6 +143,17 @@ impl FnCx<'_, '_> {
         }
         best.map(|(_, known)| known)
     }
+}
+
+/// Returns what `uint32`, `int8_t` and the like are called here.
+fn integer_of_c(name: &str) -> Option<String> {
+    let name = name.strip_suffix("_t").unwrap_or(name);
+    let (sign, width) = match name.strip_prefix("uint") {
+        Some(width) => ('u', width),
+        None => ('i', name.strip_prefix("int")?),
+    };
+    let width: u16 = width.parse().ok()?;
+    Some(format!("{sign}{width}"))
 }
 
 /// Returns how many letters differ; two neighbours that are swapped count once.
