@@ -182,3 +182,27 @@ fn a_longer_room_costs_eight_gates_a_byte_to_compare() {
     let bits = parse_value(&input, "a").expect("a text");
     assert_eq!(format_value(&input.ty, &bits).to_string(), "\"a\"");
 }
+
+/// A shell takes the quotation marks away.
+#[test]
+fn a_constant_is_set_to_a_text_with_and_without_quotation_marks() {
+    let program = "pub const NAME: text<5> = \"bob\"; const OTHER: text<5> = \"other\";
+        fn main(a: text<5> from 0) -> (r: bool to all, o: text<5> to all) { (a == NAME, OTHER) }";
+    let set = |value: &str| {
+        let constants = vec![("NAME".to_string(), value.to_string())];
+        let options = Options { constants, ..Options::default() };
+        with_stack(|| {
+            let errors = check("p.sym", program, &NoModules, &options);
+            (errors.errors.errors() > 0).then(|| errors.errors.render(&errors.sources, false))
+        })
+        .expect("a thread")
+    };
+    for fits in ["alice", "\"alice\"", "b\"alice\"", "b", "Zoë", "", "a b,c", "OTHER", "\\n"] {
+        assert_eq!(set(fits), None, "{fits}");
+    }
+    for long in ["alicia", "\"alicia\""] {
+        let found = set(long).expect("it is too long");
+        assert!(found.contains("this text has 6 bytes, more than `text<5>` holds"), "{found}");
+    }
+    assert!(set("\"alice").expect("it does not end").contains("unreadable"));
+}

@@ -13,6 +13,12 @@ use crate::tir::{MAX_DEPTH, TOO_DEEP};
 use crate::ty::Ty;
 use crate::value::Value;
 
+/// Returns the literal of a text that is given without quotation marks.
+fn plain_text(file: u32, text: &str) -> ast::Expr {
+    let span = Span { file, start: 0, end: text.len() as u32 };
+    ast::Expr { kind: ast::ExprKind::Text(text.as_bytes().to_vec()), span }
+}
+
 /// A name that a constant sees in the surrounding function.
 pub(super) struct Seen {
     pub name: Name,
@@ -50,10 +56,12 @@ impl Cx<'_> {
     fn constant_value(&mut self, place: ConstId) -> Option<(Ty, Rc<Value>)> {
         let def = self.program.consts[place].clone();
         let name = def.decl.name.clone();
+        let mut is_text = false;
         let expected = def.decl.ty.as_ref().map(|ty| {
             let mut fn_cx = FnCx::new(self, def.module);
             let ty = fn_cx.own_type(ty);
             fn_cx.settle();
+            is_text = fn_cx.text_len(&ty).is_some();
             fn_cx.resolve(&ty)
         });
         let setting = if def.public && def.module == ModuleId::MAIN {
@@ -70,7 +78,13 @@ impl Cx<'_> {
                 let option = format!("--const {}", name.name);
                 files.push(Source::new(option, text.as_str()));
                 let mut errors = Diagnostics::default();
-                parsed = crate::parse::parse_expr(file, &text, &mut errors);
+                // A shell removes the quotation marks, and a settings file has its own.
+                let start = text.trim_start();
+                let is_plain = is_text && !start.starts_with('"') && !start.starts_with("b\"");
+                parsed = match is_plain {
+                    true => Some(plain_text(file, &text)),
+                    false => crate::parse::parse_expr(file, &text, &mut errors),
+                };
                 match &parsed {
                     Some(expr) if errors.errors() == 0 => expr,
                     _ => {
