@@ -382,3 +382,36 @@ fn texts_are_given_and_printed_as_texts() {
     assert!(!refused.err.contains("123456789"), "{}", refused.err);
     refused.says(&["at most 8 bytes of UTF-8 fit, 9 given"]);
 }
+
+#[test]
+fn a_value_that_all_parties_share_is_given_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "pub const NAME: text<8> = \"bob\";\n\
+                  fn main(x: text<8> from 0, k: u32 from share) -> (r: u32 to all, is: bool to 0) {\n    \
+                  (k + 1, x == NAME)\n}\n";
+    std::fs::write(folder.path().join("p.sym"), source).expect("written");
+    let run = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    for command in [&["eval", "p.sym"][..], &["local", "p.sym", "--transport", "memory"]] {
+        for parties in ["2", "3"] {
+            let given = ["--parties", parties, "--input", "x=bob", "--input", "k=41"];
+            let ended = run(&[command, &given].concat()).expect(0);
+            assert_eq!(ended.out, "r = 42\nis = true\n", "{command:?} {parties}");
+        }
+        let named = ["--input", "x=alice", "--input", "k=41", "--const", "NAME=alice"];
+        let ended = run(&[command, &named].concat()).expect(0);
+        assert_eq!(ended.out, "r = 42\nis = true\n");
+        let shares = ["--input", "x=bob", "--input", "k.0=40", "--input", "k.1=1"];
+        run(&[command, &shares].concat()).expect(0);
+        let twice = ["--input", "x=bob", "--input", "k.0=40", "--input", "k=1"];
+        run(&[command, &twice].concat()).expect(2).says(&["input `k.0` is given twice"]);
+        let wide = ["--input", "x=bob", "--input", "k=12345678901"];
+        let ended = run(&[command, &wide].concat()).expect(2).says(&["`k`"]);
+        assert!(!ended.err.contains("12345678901"));
+        let long = ["--input", "x=bob", "--input", "k=1", "--const", "NAME=bartholomew"];
+        let too_long = "this text has 11 bytes, more than `text<8>` holds";
+        run(&[command, &long].concat()).expect(2).says(&[too_long]);
+    }
+    let owner = ["eval", "add:8", "--parties", "3", "--owner", "x=share", "--input", "y=1"];
+    let ended = run(&[&owner[..], &["--input", "x=41"]].concat()).expect(0);
+    assert_eq!(ended.out, "sum = 42\n");
+}

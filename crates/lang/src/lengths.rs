@@ -1,6 +1,6 @@
-//! Which inputs have a length that `--const` sets.
+//! What a program's text says of its inputs: whose length `--const` sets, and which are shared.
 
-use crate::ast::{ExprKind, FnDecl, Item, ItemKind, Type, TypeKind};
+use crate::ast::{ExprKind, FnDecl, Item, ItemKind, Owner, Type, TypeKind};
 use crate::compile::with_stack;
 use crate::diag::Diagnostics;
 use crate::parse::parse;
@@ -11,11 +11,7 @@ use crate::parse::parse;
 pub fn length_constant(text: &str, entry: Option<&str>, input: &str) -> Option<String> {
     with_stack(|| {
         let items = parse(0, text, &mut Diagnostics::default()).items;
-        let entry = entry.unwrap_or("main");
-        let function = items.iter().find_map(|item| match &item.kind {
-            ItemKind::Fn(function) if *function.name.name == *entry => Some(function),
-            _ => None,
-        })?;
+        let function = entry_of(&items, entry)?;
         let name = constant(&items, list_of(&items, function, input)?)?;
         let is_set = |item: &Item| match &item.kind {
             ItemKind::Const(known) => item.public && *known.name.name == *name,
@@ -25,6 +21,28 @@ pub fn length_constant(text: &str, entry: Option<&str>, input: &str) -> Option<S
     })
     // It is for a hint, which nobody needs on a machine without a thread to spare.
     .unwrap_or(None)
+}
+
+/// Returns the inputs `from share` of a program's entry: each is the XOR of the inputs `name.0`,
+/// `name.1`, …, one for each party.
+pub fn shared_inputs(text: &str, entry: Option<&str>) -> Vec<String> {
+    let names = with_stack(|| {
+        let items = parse(0, text, &mut Diagnostics::default()).items;
+        let params = entry_of(&items, entry).map_or(&[][..], |function| &function.params);
+        let shared = params.iter().filter(|param| matches!(param.owner, Some(Owner::Share(_))));
+        shared.map(|param| param.name.name.to_string()).collect()
+    });
+    // Without them, values are given share by share.
+    names.unwrap_or_default()
+}
+
+/// Returns the function with this name, `main` by default.
+fn entry_of<'a>(items: &'a [Item], entry: Option<&str>) -> Option<&'a FnDecl> {
+    let entry = entry.unwrap_or("main");
+    items.iter().find_map(|item| match &item.kind {
+        ItemKind::Fn(function) if *function.name.name == *entry => Some(&**function),
+        _ => None,
+    })
 }
 
 /// Returns the type of a value of an input.
@@ -102,6 +120,9 @@ mod tests {
         ] {
             assert_eq!(length_constant(program, entry, input).as_deref(), constant, "{input}");
         }
+        assert_eq!(shared_inputs(program, None), ["g"]);
+        assert!(shared_inputs(program, Some("other")).is_empty());
+        assert!(shared_inputs("fn main(", None).is_empty());
         assert_eq!(length_constant("fn main(", None, "a"), None);
         assert_eq!(length_constant("type T = T; fn main(a: T from 0) {}", None, "a"), None);
     }

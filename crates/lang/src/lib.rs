@@ -42,7 +42,7 @@ pub use compile::{
     compile_text, with_stack,
 };
 pub use cost::Costs;
-pub use lengths::length_constant;
+pub use lengths::{length_constant, shared_inputs};
 pub use library::modules as library_modules;
 pub use lower::{
     Entry, EntryInput, EntryOutput, InputKind, assert_number, lower_entry, lower_entry_as_repeats,

@@ -93,12 +93,15 @@ impl CircuitSpec {
         self.give_out(self.open(Some(parties))?, parties)
     }
 
-    /// Loads like [`CircuitSpec::load`], among as many parties as the circuit and the user name, at
-    /// least 2; also returns their number.
+    /// Loads like [`CircuitSpec::load`], among `parties` parties or, by default, as many as the
+    /// circuit and the user name, at least 2; also returns their number.
     ///
     /// # Errors
     /// Those of [`CircuitSpec::load`].
-    pub fn load_for_all(&self) -> CliResult<(Loaded, u16)> {
+    pub fn load_for_all(&self, parties: Option<u16>) -> CliResult<(Loaded, u16)> {
+        if let Some(parties) = parties {
+            return Ok((self.load(parties)?, parties));
+        }
         let circuit = self.open(None)?;
         let owners = self.owners.iter().filter_map(|(_, owner)| match owner {
             Owner::Party(party) => Some(*party),
@@ -132,6 +135,20 @@ impl CircuitSpec {
         }
         let text = read_source(Path::new(&self.circuit)).ok()?;
         symbolon_lang::length_constant(&text, self.program.entry.as_deref(), input)
+    }
+
+    /// Returns the names of the inputs of which every party gives a share: those of `loaded`, and
+    /// those that the program itself has.
+    pub fn wholes(&self, loaded: &Loaded) -> Vec<String> {
+        let inputs = loaded.plain.inputs().iter().zip(&loaded.shared);
+        let mut names: Vec<String> =
+            inputs.filter(|(_, shared)| **shared).map(|(input, _)| input.name.clone()).collect();
+        if program::is_program(&self.circuit)
+            && let Ok(text) = read_source(Path::new(&self.circuit))
+        {
+            names.extend(symbolon_lang::shared_inputs(&text, self.program.entry.as_deref()));
+        }
+        names
     }
 
     fn open(&self, parties: Option<u16>) -> CliResult<Circuit> {
@@ -318,7 +335,7 @@ mod tests {
         spec.owners.clear();
         spec.outputs = vec![("0".into(), Audience::Only(vec![0.into(), 7.into()]))];
         assert!(spec.load(2).unwrap_err().message.contains("no party 7"));
-        assert_eq!(spec.load_for_all().unwrap().1, 8);
+        assert_eq!(spec.load_for_all(None).unwrap().1, 8);
     }
 
     #[test]

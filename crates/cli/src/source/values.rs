@@ -288,8 +288,7 @@ pub fn can_be_written(path: &Path) -> io::Result<()> {
 /// evaluation or one for all.
 pub type Resolved = Vec<(usize, Vec<Packed>)>;
 
-/// Finds the input of every value and reads the values given as files; later values for one input
-/// replace earlier ones when `replace` is set and are refused otherwise.
+/// Finds the input of every value and reads the values given as files.
 ///
 /// # Errors
 /// A usage failure for an unknown input, a value given twice, standard input used twice, or an
@@ -305,12 +304,73 @@ pub fn resolve(
     let mut resolved: Resolved = Vec::with_capacity(given.len());
     for value in given {
         let index = place("input", value.input.expose(), &names)?;
+        let read = value.read(&circuit.inputs()[index], base, how)?;
+        add(&mut resolved, &names, [(index, read)])?;
+    }
+    Ok(resolved)
+}
+
+/// Resolves like [`resolve`], where all parties' inputs are given together: a name in `wholes`
+/// stands for the shares that all parties give, which are made at random here.
+///
+/// # Errors
+/// Those of [`resolve`]; a system failure when the operating system gives no randomness.
+pub fn resolve_wholes(
+    circuit: &Circuit,
+    wholes: &[String],
+    given: &[InputSources],
+    how: Reading<'_>,
+) -> CliResult<Resolved> {
+    let names: Vec<&str> = circuit.inputs().iter().map(|input| input.name.as_str()).collect();
+    one_from_standard_input(given)?;
+    let share = |name: &str, party: usize| {
+        let share = format!("{name}.{party}");
+        names.iter().position(|known| *known == share)
+    };
+    let is_whole = |value: &InputSources| {
+        let name = value.input.expose();
+        let is_split = !names.contains(&name) && share(name, 0).is_some();
+        is_split && wholes.iter().any(|whole| whole == name)
+    };
+    let (whole, plain): (Vec<_>, Vec<_>) = given.iter().cloned().partition(is_whole);
+    let mut resolved = resolve(circuit, &plain, None, how)?;
+    for value in whole {
+        let name = value.input.expose();
+        let places: Vec<usize> = (0..).map_while(|party| share(name, party)).collect();
+        let input = Input { name: name.to_string(), ..circuit.inputs()[places[0]].clone() };
+        let shares = shares(value.read(&input, None, how)?, places.len())?;
+        add(&mut resolved, &names, places.into_iter().zip(shares))?;
+    }
+    Ok(resolved)
+}
+
+/// Adds values to those that are known.
+fn add(
+    resolved: &mut Resolved,
+    names: &[&str],
+    values: impl IntoIterator<Item = (usize, Vec<Packed>)>,
+) -> CliResult<()> {
+    for (index, value) in values {
         if resolved.iter().any(|(known, _)| *known == index) {
             return Err(CliError::usage(format!("input `{}` is given twice", names[index])));
         }
-        resolved.push((index, value.read(&circuit.inputs()[index], base, how)?));
+        resolved.push((index, value));
     }
-    Ok(resolved)
+    Ok(())
+}
+
+/// Splits values at random into a list for each of `parties`: their XOR is the value.
+fn shares(values: Vec<Packed>, parties: usize) -> CliResult<Vec<Vec<Packed>>> {
+    let mut shares = vec![Vec::new(); parties];
+    for Packed(mut left) in values {
+        for shares in &mut shares[1..] {
+            let share = random_bits(left.len())?;
+            left.xor_assign(&share);
+            shares.push(Packed(share));
+        }
+        shares[0].push(Packed(left));
+    }
+    Ok(shares)
 }
 
 /// Refuses to read standard input more than once.
@@ -387,15 +447,7 @@ pub fn split(loaded: &Loaded, resolved: Resolved) -> CliResult<Resolved> {
             all.push((loaded.place(index, 0), values));
             continue;
         }
-        let mut shares = vec![Vec::new(); usize::from(loaded.parties())];
-        for Packed(mut left) in values {
-            for shares in &mut shares[1..] {
-                let share = random_bits(left.len())?;
-                left.xor_assign(&share);
-                shares.push(Packed(share));
-            }
-            shares[0].push(Packed(left));
-        }
+        let shares = shares(values, usize::from(loaded.parties()))?;
         let parties = PartyId::all(loaded.parties());
         all.extend(parties.map(|party| loaded.place(index, party)).zip(shares));
     }

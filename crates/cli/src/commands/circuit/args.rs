@@ -101,6 +101,9 @@ fn eval_help() -> String {
 pub struct EvalArgs {
     /// A built-in circuit, a circuit file or a `.sym` program
     pub circuit: String,
+    /// How many parties [default: as many as are named, at least 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    pub parties: Option<u16>,
     /// The value of an input; INPUT is a name or a position from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
@@ -131,6 +134,9 @@ pub enum ExportFormat {
 pub struct ExportArgs {
     /// A built-in circuit, a circuit file or a `.sym` program
     pub circuit: String,
+    /// How many parties [default: as many as are named, at least 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    pub parties: Option<u16>,
     /// The format [default: native for --out NAME.sbc, else fashion]
     #[arg(long)]
     pub format: Option<ExportFormat>,

@@ -17,7 +17,7 @@ use crate::common::packed::Packed;
 use crate::results::failed_asserts::check_failure;
 use crate::results::{OutputJson, outputs_json, print_outputs};
 use crate::source::CircuitSpec;
-use crate::source::values::{Reading, Saves, given, paths, resolve};
+use crate::source::values::{Reading, Saves, given, paths, resolve_wholes};
 use args::{CircuitCommand, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
 
 pub mod args;
@@ -185,10 +185,7 @@ fn components(circuit: &Circuit) -> Vec<ComponentJson> {
 
 fn info(args: &InfoArgs) -> CliResult<()> {
     let spec = CircuitSpec::new(&args.circuit, &args.ports);
-    let (loaded, parties) = match args.parties {
-        Some(parties) => (spec.load(parties)?, parties),
-        None => spec.load_for_all()?,
-    };
+    let (loaded, parties) = spec.load_for_all(args.parties)?;
     let mut info = describe(&args.circuit, &loaded.circuit, parties);
     info.forecast = ForecastJson::new(&loaded.circuit, parties, &args.run)?;
     if args.json {
@@ -258,11 +255,12 @@ struct EvalJson {
 /// Those of [`command`], and the failed assert of a program.
 pub fn eval(args: &EvalArgs) -> CliResult<()> {
     let spec = CircuitSpec::new(&args.circuit, &args.ports);
-    let (loaded, parties) = spec.load_for_all()?;
+    let (loaded, parties) = spec.load_for_all(args.parties)?;
+    let wholes = spec.wholes(&loaded);
     let circuit = loaded.circuit;
     let saves = Saves::new(&circuit, |_| true, paths(&args.values.saves))?;
     let how = Reading { pad: args.values.pad, by_line: false, spec: Some(&spec) };
-    let values = resolve(&circuit, &given(&args.inputs)?, None, how)?;
+    let values = resolve_wholes(&circuit, &wholes, &given(&args.inputs)?, how)?;
     let mut bits = Vec::with_capacity(circuit.inputs().len());
     for (place, input) in circuit.inputs().iter().enumerate() {
         let Some((_, value)) = values.iter().find(|(known, _)| *known == place) else {
@@ -296,7 +294,7 @@ pub fn eval(args: &EvalArgs) -> CliResult<()> {
 
 fn export(args: &ExportArgs, optimised: bool) -> CliResult<()> {
     let spec = CircuitSpec::new(&args.circuit, &args.ports);
-    let mut circuit = spec.load_for_all()?.0.circuit;
+    let mut circuit = spec.load_for_all(args.parties)?.0.circuit;
     if args.gates {
         circuit = lower_lookups(&circuit);
     }

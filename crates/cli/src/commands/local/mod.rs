@@ -16,7 +16,7 @@ use crate::progress;
 use crate::results::failed_asserts::check_failure;
 use crate::results::{AskedJson, LocalJson, RunJson, costs, outputs_json, print_outputs};
 use crate::source::CircuitSpec;
-use crate::source::values::{Reading, Saves, given, paths, resolve, split};
+use crate::source::values::{Reading, Saves, given, paths, resolve_wholes, split};
 use args::LocalArgs;
 
 /// Runs all parties and prints the outputs.
@@ -49,7 +49,8 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     }
     let by_line = tuning.params.executions > 1;
     let how = Reading { pad: args.values.pad, by_line, spec: Some(&spec) };
-    let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
+    let (wholes, given) = (spec.wholes(&loaded), given(&args.inputs)?);
+    let inputs = split(&loaded, resolve_wholes(&loaded.plain, &wholes, &given, how)?)?;
     let circuit = loaded.circuit;
     tuning.check_circuit(&circuit)?;
     let saves = Saves::new(&circuit, somebody_learns, paths(&args.values.saves))?;
