@@ -104,7 +104,8 @@ pub struct EvalArgs {
     /// How many parties [default: as many as are named, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
     pub parties: Option<u16>,
-    /// The value of an input; INPUT is a name or a position from 0
+    /// The value of an input; INPUT is a name or a position from 0. Of an input that is shared
+    /// (`from share`, `--owner INPUT=share`) it is the whole value, which is split at random
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
     /// How values are read and written.

@@ -32,7 +32,8 @@ pub struct LocalArgs {
     /// The transport
     #[arg(long, default_value = "tls")]
     pub transport: LocalTransport,
-    /// The value of an input; INPUT is a name or a position from 0
+    /// The value of an input; INPUT is a name or a position from 0. Of an input that is shared
+    /// (`from share`, `--owner INPUT=share`) it is the whole value, which is split at random
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
     /// How values are read and written.
