@@ -11,6 +11,7 @@
 use std::fmt::Write;
 use std::process::{Command, ExitCode};
 
+use symbolon_circuit::builder::and_count;
 use symbolon_circuit::{LookupCount, Stats};
 use symbolon_lang::cost::component_costs;
 use symbolon_lang::{Options, compile_text};
@@ -197,7 +198,7 @@ fn measure(programs: &[Program], choice: &str) -> ExitCode {
         std::hint::black_box(LookupCount::of(&circuit));
         Stats::of(&circuit).and
     } else {
-        component_costs(&circuit).iter().map(|one| one.calls * one.ands).sum()
+        and_count(&circuit)
     };
     println!("{ands} {} {}", seconds(), peak_kib());
     ExitCode::SUCCESS

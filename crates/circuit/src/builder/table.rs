@@ -13,14 +13,21 @@ const NEAR: usize = 2;
 /// with the wire, where looking them up stays within the caches. The further gates of a wire go
 /// to a hash table.
 pub(super) struct GateTable {
-    /// For every wire that has been an operand, the places of gates plus one; 0: none.
-    near: Vec<[u32; NEAR]>,
+    /// For each wire the places of gates plus one, 0: none. Wires are listed in pages of [`PAGE`],
+    /// which are empty until one of them is an operand: most inputs and most results of repeats go
+    /// to other repeats only.
+    near: Vec<Vec<[u32; NEAR]>>,
+    /// How many pages are not empty.
+    pages: usize,
     far: HashTable,
 }
 
+/// The wires in a page.
+const PAGE: usize = 512;
+
 impl GateTable {
     pub(super) fn new() -> GateTable {
-        GateTable { near: Vec::new(), far: HashTable::new() }
+        GateTable { near: Vec::new(), pages: 0, far: HashTable::new() }
     }
 
     /// Returns the bytes that it takes, and what it takes in passing if it grows soon.
@@ -28,17 +35,25 @@ impl GateTable {
         let slots = self.far.entries.len();
         // An eighth of the slots is left before it grows to twice as many.
         let growing = if self.far.used > slots / 8 * 3 { 2 * slots } else { 0 };
-        (self.near.len() * size_of::<[u32; NEAR]>() + (slots + growing) * size_of::<u64>()) as u64
+        let near = self.pages * PAGE * size_of::<[u32; NEAR]>()
+            + self.near.capacity() * size_of::<Vec<[u32; NEAR]>>();
+        (near + (slots + growing) * size_of::<u64>()) as u64
     }
 
     /// Returns the place of a gate equal to `gate` (whatever its output), or `place` after noting
     /// that the caller puts the gate there.
     pub(super) fn find_or_insert(&mut self, steps: &[Step], gate: Key, place: u32) -> u32 {
         let wire = gate.newer_operand() as usize;
-        if wire >= self.near.len() {
-            self.near.resize(wire + 1, [0; NEAR]);
+        let (page, wire) = (wire / PAGE, wire % PAGE);
+        if page >= self.near.len() {
+            self.near.resize_with(page + 1, Vec::new);
         }
-        for entry in &mut self.near[wire] {
+        let page = &mut self.near[page];
+        if page.is_empty() {
+            *page = vec![[0; NEAR]; PAGE];
+            self.pages += 1;
+        }
+        for entry in &mut page[wire] {
             if *entry == 0 {
                 *entry = place + 1;
                 return place;
