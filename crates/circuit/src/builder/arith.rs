@@ -113,7 +113,7 @@ impl Gates {
     /// The sum of bits, of which those in column i have weight 2^i, modulo 2^n for n columns. A
     /// full adder takes three bits of a column, so a column of t bits, carries included, takes t/2
     /// ANDs.
-    pub(super) fn sum_columns(&mut self, mut columns: Vec<Vec<Bit>>) -> Word {
+    pub fn sum_columns(&mut self, mut columns: Vec<Vec<Bit>>) -> Word {
         let Some(top) = columns.pop() else { return Word::zero(0) };
         let (mut sum, carries) = self.sum_low_columns(columns);
         let top = top.iter().chain(&carries).fold(Bit::ZERO, |sum, &bit| self.xor_bit(sum, bit));

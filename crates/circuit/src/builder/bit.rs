@@ -149,6 +149,26 @@ impl Word {
         }
     }
 
+    /// Returns the bits as rows of wires that follow each other, by the first bit of each and how
+    /// many there are; `None` if a bit is a constant, or two are the same wire.
+    pub fn rows(&self) -> Option<Vec<(Bit, u32)>> {
+        let mut rows: Vec<(Bit, u32)> = Vec::new();
+        if let Bits::Run(run) = &self.0 {
+            return Some(vec![(Bit::of_wire(run.first), run.width)]);
+        }
+        for &bit in self.iter() {
+            bit.wire()?;
+            match rows.last_mut() {
+                Some((first, len)) if first.0 + 2 * *len == bit.0 => *len += 1,
+                _ => rows.push((bit, 1)),
+            }
+        }
+        let wires = |(first, len): (Bit, u32)| first.wire().map(|(wire, _)| (wire, wire + len));
+        let mut sorted: Vec<(Wire, Wire)> = rows.iter().copied().filter_map(wires).collect();
+        sorted.sort_unstable();
+        sorted.windows(2).all(|pair| pair[0].1 <= pair[1].0).then_some(rows)
+    }
+
     /// Returns the bits `range`, as a word of their own.
     ///
     /// # Panics

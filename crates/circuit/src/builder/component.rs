@@ -32,6 +32,11 @@ impl ComponentBuilder {
         }
     }
 
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Declares the next input, `width` bits wide.
     ///
     /// # Panics

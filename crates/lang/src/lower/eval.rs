@@ -140,6 +140,16 @@ impl Machine<'_, '_, '_> {
             // The counter of a repeated loop has to be known here.
             return Err(Failed);
         }
+        let part = match (op, types.first().map(|ty| self.lower.tir.shapes.shape(*ty))) {
+            (Intrinsic::Sum, Some(Shape::Array(element, _))) => self.width(*element),
+            (Intrinsic::Count, _) => 1,
+            _ => 0,
+        };
+        if part > 0
+            && let Some(sum) = self.sum_in_blocks(&words[0], part, self.width(ty), expr.span)?
+        {
+            return Ok(sum);
+        }
         self.room(if constant { 0 } else { gates }, expr.span)?;
         Ok(self.intrinsic(op, &types, &words, ty))
     }

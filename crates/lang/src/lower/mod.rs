@@ -30,6 +30,7 @@ mod repeat;
 mod scatter;
 mod select;
 mod state;
+mod sums;
 mod tries;
 mod wide;
 
@@ -84,9 +85,12 @@ const LINEAR_PER_AND: u64 = 4;
 /// See [`FREE_LINEAR`].
 const LINEAR: u64 = 2;
 
-/// Each gate beyond this many in a component counts as a further step: equal gates are looked up in
-/// a table that no longer fits into the caches.
-const CROWD: u64 = 1 << 22;
+/// Each gate beyond this many in a component counts as [`FAR`] further steps: equal gates are looked
+/// up in a table that no longer fits into the caches.
+const CROWD: u64 = 1 << 21;
+
+/// See [`CROWD`].
+const FAR: u64 = 3;
 
 /// Rewriting for fewer ANDs looks at this many gates of all components; what is built afterwards
 /// stays as it is.
@@ -139,6 +143,8 @@ pub struct Lower<'a> {
     loops: HashMap<String, u32>,
     /// Components that select among two words: by their width, and by the place that asks.
     selectors: HashMap<(usize, Span), Subcircuit>,
+    /// Components that add blocks of numbers.
+    adders: HashMap<sums::AdderKey, sums::Adder>,
     code_bits: usize,
     steps: u64,
     /// The steps among them that are counted for many gates.
@@ -215,6 +221,8 @@ struct Machine<'l, 'a, 'g> {
     derived: derived::Derived,
     /// Results of functions that were written out.
     kept: Kept,
+    /// Sums of very many numbers.
+    sums: HashMap<sums::Summed, Word>,
     /// The numbers that were compared, each with whether the first is less than the second.
     compared: HashMap<[Word; 2], Bit>,
     /// Gates by place, the current place, and the gates when it was entered.
@@ -245,6 +253,7 @@ impl<'a> Lower<'a> {
             repeat_all: false,
             loops: HashMap::new(),
             selectors: HashMap::new(),
+            adders: HashMap::new(),
             code_bits,
             steps: 0,
             further: 0,
@@ -368,6 +377,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             waiting: addends::Waiting::default(),
             derived: derived::Derived::default(),
             kept: Kept::default(),
+            sums: HashMap::new(),
             compared: HashMap::new(),
             costs: HashMap::new(),
             at: Span::default(),
@@ -428,7 +438,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         self.lower.steps += asked - std::mem::replace(&mut self.asked, asked);
         let (ands, xors) = (self.gates.own_and_count(), self.gates.xor_count());
         let linear = xors.saturating_sub(FREE_LINEAR + LINEAR_PER_AND * ands);
-        let further = LINEAR * linear + (ands + xors).saturating_sub(CROWD);
+        let further = LINEAR * linear + FAR * (ands + xors).saturating_sub(CROWD);
         // An AND may bring back what was counted for XORs.
         let more = further.saturating_sub(self.further);
         self.lower.steps += more;

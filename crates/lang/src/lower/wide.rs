@@ -39,7 +39,7 @@ impl Machine<'_, '_, '_> {
         let selector = self.selector(value.len(), at)?;
         let (each, old): (Word, Word) = (here.to_vec().into(), to.to_vec().into());
         let args = [Argument::Strided(&each), Argument::Strided(&old), Argument::Fixed(value)];
-        let selected = self.repeat_selector(&selector, here.len(), &args, at);
+        let selected = self.repeat_component(&selector, here.len(), &args, at);
         to.copy_from_slice(&selected);
         Ok(true)
     }
@@ -64,7 +64,7 @@ impl Machine<'_, '_, '_> {
             let pairs_of = level.slice(0..pairs * 2 * width);
             let last = &level[pairs * 2 * width..];
             let args = [Argument::Fixed(std::slice::from_ref(&bit)), Argument::Strided(&pairs_of)];
-            let selected = self.repeat_selector(&selector, pairs, &args, at);
+            let selected = self.repeat_component(&selector, pairs, &args, at);
             // The partner of the last element would be beyond the end.
             let last = self.gates.and_each(!bit, last);
             level = Word::join([&selected, &last]);
@@ -88,7 +88,7 @@ impl Machine<'_, '_, '_> {
             let choice = Argument::Fixed(std::slice::from_ref(&holds));
             let chunks = result.slice(0..wide.len());
             let args = [choice, Argument::Fixed(&zeros), Argument::Strided(&chunks)];
-            masked = self.repeat_selector(&selector, wide.len() / CHUNK, &args, at);
+            masked = self.repeat_component(&selector, wide.len() / CHUNK, &args, at);
         } else {
             self.room(2 * wide.len() as u64, at)?;
             masked = Word::join([&masked, &self.gates.and_each(holds, wide)]);
@@ -104,40 +104,52 @@ impl Machine<'_, '_, '_> {
             return Ok(known.clone());
         }
         let name = format!("selection {}", self.lower.selectors.len() + 1);
-        let mut builder = ComponentBuilder::new(name.clone());
+        let mut builder = ComponentBuilder::new(name);
         let (choice, old, new) = (builder.input(1), builder.input(width), builder.input(width));
         let selected = builder.select(choice[0], &new, &old);
-        builder.output(&selected);
-        let mut machine = Machine::new(self.lower, &mut builder, true);
-        machine.at = at;
-        let (_, _, booked) = machine.into_parts();
-        if let Some(all) = &mut self.lower.costs {
-            let costs = booked.with_profile(&mut builder, &selected, at);
-            all.components.push((name, costs));
-        }
-        let finished = match builder.finish() {
-            Ok(finished) => finished,
-            Err(error) => return self.lower.error(Code::Limit, at, error.to_string()),
-        };
+        let finished = self.own_component(builder, &selected, at)?;
         self.lower.selectors.insert((width, at), finished.clone());
         Ok(finished)
     }
 
-    fn repeat_selector(
+    /// Finishes a component that no function of the program is, whose gates belong to this place.
+    pub(super) fn own_component(
         &mut self,
-        selector: &Subcircuit,
+        mut builder: ComponentBuilder,
+        outputs: &[Bit],
+        at: Span,
+    ) -> Done<Subcircuit> {
+        builder.output(outputs);
+        let mut machine = Machine::new(self.lower, &mut builder, true);
+        machine.at = at;
+        let (_, _, booked) = machine.into_parts();
+        if let Some(all) = &mut self.lower.costs {
+            let name = builder.name().to_string();
+            let costs = booked.with_profile(&mut builder, outputs, at);
+            all.components.push((name, costs));
+        }
+        match builder.finish() {
+            Ok(finished) => Ok(finished),
+            Err(error) => self.lower.error(Code::Limit, at, error.to_string()),
+        }
+    }
+
+    /// Calls such a component in rounds that pass nothing on; returns what all of them give.
+    pub(super) fn repeat_component(
+        &mut self,
+        component: &Subcircuit,
         count: usize,
         args: &[Argument<'_>],
         at: Span,
     ) -> Word {
         let before = self.account(at);
-        self.passes(args, selector, count as u32);
-        let (_, selected) = self.gates.repeat(selector, count as u32, args);
-        let port_bits = selector.port_bits().saturating_mul(count as u64);
+        self.passes(args, component, count as u32);
+        let (_, given) = self.gates.repeat(component, count as u32, args);
+        let port_bits = component.port_bits().saturating_mul(count as u64);
         self.book(at, Totals { calls: count as u64, port_bits, ..Totals::default() });
         // The component books its own gates.
         self.since = Totals::so_far(self.gates);
         self.account(before);
-        selected
+        given
     }
 }
