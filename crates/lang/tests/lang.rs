@@ -27,5 +27,6 @@ mod random;
 mod refusals;
 mod selection;
 mod shrinking;
+mod sums;
 mod texts;
 mod tour;

@@ -1,9 +1,7 @@
 //! Sums and counts of very many numbers: blocks are added in rounds, with as many ANDs as full
 //! adders take in any order.
 
-mod common;
-
-use common::{bits, circuit};
+use crate::common::{bits, circuit};
 use symbolon_circuit::builder::and_count;
 use symbolon_circuit::{Circuit, Stats};
 
