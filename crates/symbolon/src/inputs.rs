@@ -57,6 +57,30 @@ impl Inputs {
         Err(Error::invalid_input("these are the inputs of another circuit"))
     }
 
+    /// Checks that these are exactly the inputs that `party` needs for `circuit`, as a run does.
+    ///
+    /// # Errors
+    /// `InvalidInput` if they are not.
+    pub fn check_for(&self, circuit: &Circuit, party: impl Into<PartyId>) -> Result<()> {
+        self.check(circuit, party.into())
+    }
+
+    /// Returns a hash of the inputs under a key, with which two sets of inputs for one circuit can
+    /// be compared later. Whoever has the key can guess inputs by it: draw the key at random, and
+    /// keep it.
+    pub fn digest(&self, key: &[u8; 32]) -> [u8; 32] {
+        let mut hasher = Zeroizing::new(blake3::Hasher::new_keyed(key));
+        for bits in &self.bits {
+            let Some(bits) = bits else {
+                hasher.update(&[2]);
+                continue;
+            };
+            hasher.update(&(bits.len() as u64).to_le_bytes());
+            hasher.update(&Zeroizing::new(bits.to_bytes()));
+        }
+        *hasher.finalize().as_bytes()
+    }
+
     /// Returns the asserts of the program of which one fails with these inputs whatever the other
     /// parties give, in the order of the program; none if no assert fails for certain, or if it
     /// takes more than a simple evaluation to see. Nothing is sent for this.

@@ -39,6 +39,13 @@ symbolon_transport::messages! {
         carries: "how many circuits the session has had, and the digest of the next one",
         step: "",
     }
+    pub RUN_NAME = "run name" {
+        phase: "online",
+        route: "each party → each other, where a run has a name",
+        length: "32",
+        carries: "a hash of what the run is for",
+        step: "",
+    }
     pub TOLD = "told" {
         phase: "exchange",
         route: ALL_TO_ALL,

@@ -14,6 +14,7 @@ use symbolon_protocols::{
 use symbolon_transport::{AUTO, Error, Hello, PartyId, Result, SESSION_KIND};
 
 use crate::describe;
+use crate::terms::connections;
 pub use table::{Parameter, parameters};
 
 /// The parameters that a party may leave open, in the order of the handshake.
@@ -112,6 +113,11 @@ impl SessionParams {
             pool_gates: POOL_GATES,
             dealer: None,
         }
+    }
+
+    /// Returns the number of connections to each peer in a session with these parameters.
+    pub fn lanes(&self) -> usize {
+        connections(self.threads)
     }
 
     /// Returns the terms of `executions` evaluations side by side.

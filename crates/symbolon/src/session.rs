@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 mod circuits;
+mod named;
 mod windows;
 
 use symbolon_circuit::{Circuit, PartyId};

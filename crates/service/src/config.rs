@@ -1,0 +1,256 @@
+//! What a node is told: who it is, its peers, its functions.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use symbolon::circuit::{Circuit, PartyId, Receivers};
+use symbolon::{
+    Compiled, Error, Fingerprint, Identity, Listener, Result, SessionParams, check_address,
+};
+
+use crate::name::Name;
+use crate::wire::MAX_FUNCTIONS;
+
+/// The maximum number of sessions of one function.
+pub const MAX_SIDE_BY_SIDE: usize = 256;
+
+/// The maximum number of prepared executions of one function.
+pub const MAX_READY: usize = 1 << 20;
+
+/// One of the parties, as every party lists them.
+#[derive(Clone, Debug)]
+pub struct Party {
+    /// Where the others dial it, HOST:PORT; `None` if nobody can, as behind NAT.
+    pub address: Option<String>,
+    /// The fingerprint of its key.
+    pub fingerprint: Fingerprint,
+}
+
+/// What a node is told.
+#[derive(Debug)]
+pub struct NodeConfig {
+    /// Which party this is.
+    pub party: PartyId,
+    /// Its key.
+    pub identity: Arc<Identity>,
+    /// All parties, this one too, by number.
+    pub parties: Vec<Party>,
+    /// Where the others' connections come in; `None` if this party has no address.
+    pub listener: Option<Listener>,
+    /// Its functions.
+    pub functions: Vec<FunctionConfig>,
+    /// How long a peer may be silent during a run.
+    pub timeout: Duration,
+    /// The folder that keeps how many calls were made, for functions with
+    /// [`calls`](FunctionConfig::calls).
+    pub state: Option<PathBuf>,
+}
+
+/// A function of a node.
+#[derive(Clone, Debug)]
+pub struct FunctionConfig {
+    /// Its name, the same for all parties.
+    pub name: Name,
+    /// What it computes.
+    pub circuit: Arc<Circuit>,
+    /// The protocol and its parameters.
+    pub params: SessionParams,
+    /// The number of executions to have prepared in memory, over all sessions.
+    pub ready: usize,
+    /// Refills begin when fewer than this many are prepared.
+    pub low: usize,
+    /// The number of sessions: so many calls run at the same time.
+    pub side_by_side: usize,
+    /// Who may start a call. The others give their inputs once one of these has given its own.
+    pub callers: Vec<PartyId>,
+    /// How many calls this party takes part in, in all.
+    pub calls: Option<u64>,
+    /// How many calls this party takes part in within an hour. A restart begins anew.
+    pub calls_per_hour: Option<u64>,
+    /// How long a call waits for the inputs of the others.
+    pub wait: Duration,
+    /// How long an answer is kept.
+    pub keep: Duration,
+    /// How many calls may wait at a time, and how many of each peer's.
+    pub waiting: usize,
+}
+
+impl FunctionConfig {
+    /// Returns a function with defaults: 16 executions are prepared for 4 sessions, refills begin
+    /// below 8, everybody may start any number of calls, a call waits for 10 seconds, an answer is
+    /// kept for 10 minutes, and 1000 calls may wait.
+    pub fn new(
+        name: Name,
+        circuit: impl Into<Arc<Circuit>>,
+        params: SessionParams,
+    ) -> FunctionConfig {
+        FunctionConfig {
+            name,
+            circuit: circuit.into(),
+            params,
+            ready: 16,
+            low: 8,
+            side_by_side: 4,
+            callers: Vec::new(),
+            calls: None,
+            calls_per_hour: None,
+            wait: Duration::from_secs(10),
+            keep: Duration::from_secs(600),
+            waiting: 1000,
+        }
+    }
+
+    /// Returns whether this party may start a call.
+    pub(crate) fn may_start(&self, party: PartyId) -> bool {
+        self.callers.is_empty() || self.callers.contains(&party)
+    }
+
+    /// Returns the most executions that one session has prepared.
+    pub(crate) fn ready_each(&self) -> usize {
+        self.ready.div_ceil(self.side_by_side)
+    }
+
+    /// Returns everything on which the parties must agree.
+    pub(crate) fn terms(&self) -> Vec<(String, String)> {
+        let callers = match self.callers.is_empty() {
+            true => "all".to_string(),
+            false => {
+                let mut callers = self.callers.clone();
+                callers.sort_unstable();
+                callers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+            }
+        };
+        let own = [
+            ("circuit", hex::encode(self.circuit.digest())),
+            ("ready", self.ready.to_string()),
+            ("side_by_side", self.side_by_side.to_string()),
+            ("callers", callers),
+        ];
+        let all = self.params.values().into_iter().chain(own);
+        all.map(|(name, value)| (name.to_string(), value)).collect()
+    }
+
+    fn check(&self, parties: usize) -> Result<()> {
+        let FunctionConfig { name, circuit, params, .. } = self;
+        let refuse = |why: String| Err(Error::InvalidInput(format!("function {name:?}: {why}")));
+        if let Err(error) = params.check() {
+            return refuse(Error::from(error).to_string());
+        }
+        if !params.protocol.has_pools() {
+            let protocol = params.protocol.name();
+            return refuse(format!("a node does not prepare executions of {protocol}"));
+        }
+        if params.executions != 1 || params.in_flight.is_some() {
+            return refuse("a call is one execution: leave out `batch` and `in_flight`".into());
+        }
+        if params.dealer.is_some() {
+            return refuse("a node uses no dealer".into());
+        }
+        let owners = circuit.inputs().iter().map(|input| input.owner);
+        let receivers = circuit.outputs().iter().flat_map(|output| match &output.to {
+            Receivers::All => Vec::new(),
+            Receivers::Only(parties) => parties.clone(),
+        });
+        let mut named = owners.chain(receivers).chain(self.callers.iter().copied());
+        if let Some(party) = named.find(|party| usize::from(*party) >= parties) {
+            return refuse(format!("it names party {party}, and there are {parties} parties"));
+        }
+        params.protocol.check_options(circuit, &params.options)?;
+        if !(1..=MAX_SIDE_BY_SIDE).contains(&self.side_by_side) {
+            return refuse(format!("`side_by_side` takes 1 to {MAX_SIDE_BY_SIDE}"));
+        }
+        if !(self.side_by_side..=MAX_READY).contains(&self.ready) {
+            return refuse(format!("`ready` takes `side_by_side` to {MAX_READY}"));
+        }
+        if !(1..=self.ready).contains(&self.low) {
+            return refuse("`low` takes 1 to `ready`".into());
+        }
+        if self.waiting == 0 {
+            return refuse("`waiting` must be at least 1".into());
+        }
+        if self.wait.is_zero() {
+            return refuse("`wait` must be longer than nothing".into());
+        }
+        Ok(())
+    }
+}
+
+impl NodeConfig {
+    /// Rejects what cannot work.
+    pub(crate) fn check(&self) -> Result<()> {
+        let refuse = |why: String| Err(Error::InvalidInput(why));
+        let (me, parties) = (usize::from(self.party), self.parties.len());
+        if parties < 2 || me >= parties {
+            return refuse(format!("party {me} of {parties} parties: there must be at least two"));
+        }
+        if self.parties[me].fingerprint != self.identity.fingerprint() {
+            return refuse(format!("the fingerprint listed for party {me} is not that of the key"));
+        }
+        for (number, party) in self.parties.iter().enumerate() {
+            let earlier = &self.parties[..number];
+            if earlier.iter().any(|other| other.fingerprint == party.fingerprint) {
+                return refuse(format!("party {number} has the key of another party"));
+            }
+            if let Some(address) = &party.address {
+                check_address(address)?;
+            } else if earlier.iter().any(|other| other.address.is_none()) {
+                return refuse("two parties without an address cannot reach each other".into());
+            }
+        }
+        if self.listener.is_some() != self.parties[me].address.is_some() {
+            return refuse("a party listens exactly if it has an address".into());
+        }
+        if self.functions.is_empty() || self.functions.len() > MAX_FUNCTIONS {
+            return refuse(format!("a node has 1 to {MAX_FUNCTIONS} functions"));
+        }
+        for (place, function) in self.functions.iter().enumerate() {
+            if self.functions[..place].iter().any(|other| other.name == function.name) {
+                return refuse(format!("two functions are called {:?}", function.name));
+            }
+            function.check(parties)?;
+            if function.calls.is_some() && self.state.is_none() {
+                let name = &function.name;
+                return refuse(format!("function {name:?}: `calls` needs a folder for the state"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Who the parties are, and how they reach each other.
+pub(crate) struct Parties {
+    pub(crate) me: PartyId,
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) all: Vec<Party>,
+    pub(crate) timeout: Duration,
+}
+
+impl Parties {
+    /// Returns whether this party dials that one: the one with the higher number dials, unless only
+    /// the other has an address.
+    pub(crate) fn dials(&self, peer: PartyId) -> bool {
+        let (me, peer) = (usize::from(self.me), usize::from(peer));
+        let lower = me.min(peer);
+        let dialler = match self.all[lower].address {
+            Some(_) => me.max(peer),
+            None => lower,
+        };
+        dialler == me
+    }
+}
+
+/// A function that a node serves.
+pub(crate) struct Function {
+    pub(crate) config: FunctionConfig,
+    pub(crate) terms: Vec<(String, String)>,
+    /// The number of AND gates of one execution.
+    pub(crate) and_gates: u64,
+}
+
+impl Function {
+    pub(crate) fn new(config: FunctionConfig) -> Function {
+        let and_gates = Compiled::new(&config.circuit).plan().and_count();
+        Function { terms: config.terms(), config, and_gates }
+    }
+}

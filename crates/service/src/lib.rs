@@ -1,0 +1,30 @@
+//! A node of a service: it keeps sessions with its peers open and executions of some functions
+//! prepared in memory, and runs calls by name.
+//!
+//! All parties start a [`Node`] with the same functions. For a call, each party's application gives
+//! its inputs under a name that the applications choose; when all inputs are there, a prepared
+//! execution is run on them. A call costs its online rounds, and nothing else.
+
+mod budget;
+pub mod checks;
+mod config;
+mod error;
+mod metrics;
+mod name;
+mod node;
+mod outcome;
+mod stock;
+mod wire;
+
+pub use config::{FunctionConfig, MAX_READY, MAX_SIDE_BY_SIDE, NodeConfig, Party};
+pub use error::{CallError, Reason};
+pub use name::{MAX_NAME, Name, NoName};
+pub use node::{Call, Node};
+pub use outcome::Answer;
+pub use stock::{FunctionStock, PeerStock, Stock};
+
+/// The decoders of a peer's bytes, for fuzzing. Not part of the public interface.
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::wire::{Message, NoMessage, Opening, Purpose, Tag};
+}

@@ -1,0 +1,88 @@
+//! What a node counts, as OpenMetrics text. Names of functions and parties are the only labels.
+
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct OfFunction {
+    pub(crate) function: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct OfCall {
+    pub(crate) function: String,
+    pub(crate) result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct OfParty {
+    pub(crate) party: u16,
+}
+
+pub(crate) struct Metrics {
+    registry: Registry,
+    pub(crate) calls: Family<OfCall, Counter>,
+    pub(crate) seconds: Family<OfFunction, Histogram>,
+    pub(crate) prepared: Family<OfFunction, Gauge>,
+    pub(crate) made: Family<OfFunction, Counter>,
+    pub(crate) sessions: Family<OfFunction, Gauge>,
+    pub(crate) waiting: Family<OfFunction, Gauge>,
+    pub(crate) connected: Family<OfParty, Gauge>,
+    pub(crate) failed: Family<OfFunction, Counter>,
+}
+
+fn seconds() -> Histogram {
+    Histogram::new(exponential_buckets(0.000_5, 2.0, 16))
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Metrics {
+        let mut registry = Registry::with_prefix("symbolon");
+        let new: fn() -> Histogram = seconds;
+        let metrics = Metrics {
+            calls: Family::default(),
+            seconds: Family::new_with_constructor(new),
+            prepared: Family::default(),
+            made: Family::default(),
+            sessions: Family::default(),
+            waiting: Family::default(),
+            connected: Family::default(),
+            failed: Family::default(),
+            registry: Registry::default(),
+        };
+        registry.register("calls", "Calls that ended, by result", metrics.calls.clone());
+        let help = "Time from the inputs of this party to the answer, in seconds";
+        registry.register("call_seconds", help, metrics.seconds.clone());
+        registry.register("prepared", "Prepared executions in memory", metrics.prepared.clone());
+        registry.register("made", "Executions that were prepared", metrics.made.clone());
+        registry.register("sessions", "Open sessions", metrics.sessions.clone());
+        registry.register("waiting", "Calls that wait", metrics.waiting.clone());
+        let help = "Whether a peer is connected, 1 or 0";
+        registry.register("connected", help, metrics.connected.clone());
+        registry.register("failed_sessions", "Sessions that failed", metrics.failed.clone());
+        Metrics { registry, ..metrics }
+    }
+
+    pub(crate) fn ended(&self, function: &str, result: &'static str, after: Duration) {
+        let of_call = OfCall { function: function.to_string(), result };
+        self.calls.get_or_create(&of_call).inc();
+        if result == "done" {
+            let of_function = OfFunction { function: function.to_string() };
+            self.seconds.get_or_create(&of_function).observe(after.as_secs_f64());
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a text does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}

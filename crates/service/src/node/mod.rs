@@ -1,0 +1,365 @@
+//! A node: one party's process of a service.
+//!
+//! Party 0 coordinates: it says when a session is opened and filled, and which call gets which
+//! prepared execution, so all parties have one order. The others check what it says against what
+//! they know, and before an execution runs, every two parties compare what it is for.
+
+mod calls;
+mod peers;
+mod port;
+mod sessions;
+mod state;
+mod worker;
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use symbolon::circuit::{Circuit, PartyId};
+use symbolon::{CancelHandle, Error, Inputs, NoThread, Result};
+
+use crate::budget::{Budget, Ledger};
+use crate::config::{Function, NodeConfig, Parties};
+use crate::error::CallError;
+use crate::metrics::{Metrics, OfFunction};
+use crate::name::Name;
+use crate::outcome::{Answer, Outcome};
+use crate::stock::{FunctionStock, PeerStock, Stock};
+use crate::wire::Message;
+use state::{At, FunctionState, Own, Peer, Slot, State};
+
+/// How often what is due by time is looked at.
+const TICK: Duration = Duration::from_millis(25);
+
+/// How long the end of running calls is awaited when a node stops.
+const DRAIN: Duration = Duration::from_secs(60);
+
+struct Shared {
+    me: PartyId,
+    group: Parties,
+    state: Mutex<State>,
+    /// Notified when a call has ended, or a peer came or went.
+    changed: Condvar,
+    stopped: CancelHandle,
+    unclaimed: port::Unclaimed,
+    digest_key: [u8; 32],
+    metrics: Metrics,
+    /// How many sessions prepare executions at a time.
+    fills: usize,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    own: Weak<Shared>,
+}
+
+/// A party's node. Dropping it ends it at once; [`Node::drain`] lets running calls end before.
+pub struct Node {
+    shared: Arc<Shared>,
+}
+
+/// A call of this node: where its answer arrives.
+#[derive(Clone)]
+pub struct Call {
+    outcome: Arc<Outcome>,
+}
+
+impl Call {
+    /// Returns the answer if there is one.
+    pub fn answer(&self) -> Option<Answer> {
+        self.outcome.get()
+    }
+
+    /// Waits for the answer for at most this long. The call goes on if there is none.
+    pub fn wait(&self, time: Duration) -> Option<Answer> {
+        self.outcome.wait(time)
+    }
+
+    /// Waits for the answer without a thread. A future that is dropped leaves the call as it is.
+    pub async fn arrived(&self) -> Answer {
+        self.outcome.arrived().await
+    }
+}
+
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").field("over", &self.outcome.get().is_some()).finish()
+    }
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Node").field("party", &self.shared.me).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn parties(&self) -> usize {
+        self.group.all.len()
+    }
+
+    fn keep_thread(&self, thread: JoinHandle<()>) {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+    }
+
+    /// Looks at what is due by time, until the node stops.
+    fn tick(&self) {
+        while !self.stopped.is_cancelled() {
+            std::thread::sleep(TICK);
+            let state = &mut *self.lock();
+            let now = Instant::now();
+            self.expire(state, now);
+            self.ping(state, now);
+            for function in 0..state.functions.len() {
+                self.pump(state, function);
+                let one = &state.functions[function];
+                let name = one.spec.config.name.to_string();
+                let label = OfFunction { function: name };
+                self.metrics.waiting.get_or_create(&label).set(one.waiting as i64);
+                let (open, ready) = open_and_ready(state, function);
+                self.metrics.sessions.get_or_create(&label).set(open as i64);
+                self.metrics.prepared.get_or_create(&label).set(ready as i64);
+            }
+        }
+    }
+}
+
+/// Returns the number of a function's sessions and of its prepared executions.
+fn open_and_ready(state: &State, function: usize) -> (usize, usize) {
+    let open = state.sessions.values().filter(|open| open.function == function);
+    open.fold((0, 0), |(count, ready), open| (count + 1, ready + open.ready))
+}
+
+impl Node {
+    /// Starts a node. It connects to its peers, as soon as they are there, and keeps executions
+    /// prepared until it is stopped.
+    ///
+    /// # Errors
+    /// `InvalidInput` for settings that cannot work; `Store` if the folder with the state cannot be
+    /// used.
+    pub fn start(mut config: NodeConfig) -> Result<Node> {
+        config.check()?;
+        let listener = config.listener.take();
+        let specs: Vec<_> =
+            config.functions.drain(..).map(|one| Arc::new(Function::new(one))).collect();
+        let ledger = config.state.as_deref().map(Ledger::open).transpose()?;
+        let parties = config.parties.len();
+        let now = Instant::now();
+        let slots = |side_by_side: usize| match config.party == 0 {
+            true => (0..side_by_side).map(|_| Slot::new(now)).collect(),
+            false => Vec::new(),
+        };
+        let functions = specs.into_iter().map(|spec| {
+            let one = &spec.config;
+            let limits = (one.calls, one.calls_per_hour);
+            FunctionState {
+                agreed: vec![None; parties],
+                calls: Default::default(),
+                having: vec![0; parties],
+                waiting: 0,
+                queue: Default::default(),
+                slots: slots(one.side_by_side),
+                refilling: false,
+                ran: None,
+                budget: Budget::new(&one.name, limits, ledger.as_ref()),
+                spec: spec.clone(),
+            }
+        });
+        let state = State {
+            functions: functions.collect(),
+            peers: (0..parties).map(|_| Peer::default()).collect(),
+            sessions: Default::default(),
+            ledger,
+            filling: 0,
+            draining: false,
+            generation: 0,
+        };
+        let NodeConfig { party: me, identity, parties: all, timeout, .. } = config;
+        let group = Parties { me, identity, all, timeout };
+        let mut digest_key = [0; 32];
+        getrandom::fill(&mut digest_key)
+            .map_err(|error| Error::internal(format!("the system gives no randomness: {error}")))?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let shared = Arc::new_cyclic(|own| Shared {
+            me: group.me,
+            group,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            stopped: CancelHandle::new(),
+            unclaimed: port::Unclaimed::default(),
+            digest_key,
+            metrics: Metrics::new(),
+            fills: (cores / 2).max(1),
+            threads: Mutex::default(),
+            own: own.clone(),
+        });
+        // From here on, dropping the node ends what was started.
+        let node = Node { shared };
+        node.shared.start_port(listener)?;
+        let shared = node.shared.clone();
+        let tick = std::thread::Builder::new().name("symbolon-tick".to_string());
+        node.shared.keep_thread(tick.spawn(move || shared.tick()).map_err(NoThread)?);
+        Ok(node)
+    }
+
+    /// Returns this party's number.
+    pub fn party(&self) -> PartyId {
+        self.shared.me
+    }
+
+    /// Returns the number of parties.
+    pub fn parties(&self) -> usize {
+        self.shared.parties()
+    }
+
+    /// Returns the circuit of a function, to build inputs for it.
+    ///
+    /// # Errors
+    /// [`CallError::NoFunction`].
+    pub fn circuit(&self, function: &str) -> std::result::Result<Arc<Circuit>, CallError> {
+        let state = self.shared.lock();
+        let found = state.functions.iter().find(|one| one.spec.config.name.as_str() == function);
+        found.map(|one| one.spec.config.circuit.clone()).ok_or(CallError::NoFunction)
+    }
+
+    /// Gives this party's inputs for a call. The same inputs may be given again, for the same
+    /// answer.
+    ///
+    /// # Errors
+    /// Why the call cannot have an answer. Nothing was used up then.
+    pub fn call(
+        &self,
+        function: &str,
+        call: &Name,
+        inputs: Inputs,
+    ) -> std::result::Result<Call, CallError> {
+        let place = self.place(function)?;
+        let circuit = self.circuit(function)?;
+        inputs.check_for(&circuit, self.shared.me).map_err(|error| match error {
+            Error::InvalidInput(why) => CallError::Inputs(why),
+            error => CallError::Run(error),
+        })?;
+        let outcome = self.shared.post(place, call, inputs)?;
+        Ok(Call { outcome })
+    }
+
+    /// Returns a call for which this party has given inputs.
+    ///
+    /// # Errors
+    /// [`CallError::NoFunction`] and [`CallError::NoCall`].
+    pub fn find(&self, function: &str, call: &Name) -> std::result::Result<Call, CallError> {
+        let outcome = self.shared.find(self.place(function)?, call)?;
+        Ok(Call { outcome })
+    }
+
+    /// Returns the calls for which others have inputs and this party has none, in the order of
+    /// their names.
+    ///
+    /// # Errors
+    /// [`CallError::NoFunction`].
+    pub fn announced(&self, function: &str) -> std::result::Result<Vec<Name>, CallError> {
+        let place = self.place(function)?;
+        let state = self.shared.lock();
+        let calls = state.functions[place].calls.iter();
+        let open = calls.filter(|(_, entry)| matches!(entry.own, Own::None));
+        let mut names: Vec<Name> = open.map(|(name, _)| name.clone()).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn place(&self, function: &str) -> std::result::Result<usize, CallError> {
+        let state = self.shared.lock();
+        let mut all = state.functions.iter();
+        all.position(|one| one.spec.config.name.as_str() == function).ok_or(CallError::NoFunction)
+    }
+
+    /// Returns what is prepared, and who is there.
+    pub fn stock(&self) -> Stock {
+        let state = self.shared.lock();
+        let function = |place: usize| {
+            let one = &state.functions[place];
+            let config = &one.spec.config;
+            let (sessions, ready) = open_and_ready(&state, place);
+            FunctionStock {
+                name: config.name.clone(),
+                disabled: one.disagreement().map(str::to_string),
+                sessions,
+                side_by_side: config.side_by_side,
+                ready,
+                wanted: config.ready,
+                waiting: one.waiting,
+                calls_left: one.budget.left(),
+            }
+        };
+        let peers = PartyId::all(self.parties()).filter(|party| *party != self.shared.me);
+        let peer = |party: PartyId| {
+            let peer = &state.peers[usize::from(party)];
+            let connected = peer.link.is_some();
+            PeerStock { party, connected, draining: peer.draining, why: peer.why.clone() }
+        };
+        Stock {
+            party: self.shared.me,
+            draining: state.draining,
+            peers: peers.map(peer).collect(),
+            functions: (0..state.functions.len()).map(function).collect(),
+        }
+    }
+
+    /// Returns what the node counts, as OpenMetrics text.
+    pub fn metrics(&self) -> String {
+        self.shared.metrics.text()
+    }
+
+    /// Refuses new calls and those that wait, which all parties see, and waits until running ones
+    /// have ended.
+    pub fn drain(&self) {
+        let mut state = self.shared.lock();
+        if !state.draining {
+            state.draining = true;
+            state.broadcast(&Message::Draining {});
+            self.shared.withdraw_all(&mut state, &CallError::Draining);
+        }
+        let until = Instant::now() + DRAIN;
+        let busy = |state: &State| {
+            let running = |own: &Own| matches!(own, Own::Running { .. } | Own::Withdrawing { .. });
+            state.functions.iter().any(|one| one.calls.values().any(|entry| running(&entry.own)))
+        };
+        while busy(&state) && Instant::now() < until && !self.shared.stopped.is_cancelled() {
+            let waited = self.shared.changed.wait_timeout(state, TICK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let State { functions, ledger, .. } = &mut *state;
+        if let Some(ledger) = ledger {
+            for one in functions {
+                if let Err(error) = one.budget.settle(ledger) {
+                    tracing::warn!(error, "cannot write how many calls were made");
+                }
+            }
+        }
+    }
+
+    /// Ends the node at once: calls that run have no answer.
+    pub fn stop(&self) {
+        self.shared.stopped.cancel();
+        let mut state = self.shared.lock();
+        state.sessions.drain().for_each(|(_, open)| open.cancel.cancel());
+        for one in &mut state.functions {
+            one.slots.iter_mut().for_each(|slot| slot.at = At::Closed { retry: Instant::now() });
+        }
+        for peer in &mut state.peers {
+            peer.link = None;
+        }
+        drop(state);
+        let threads = std::mem::take(
+            &mut *self.shared.threads.lock().unwrap_or_else(PoisonError::into_inner),
+        );
+        threads.into_iter().for_each(|thread| drop(thread.join()));
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,5 @@
+//! Nodes in one process, over loopback with TLS.
+
+mod calls;
+mod common;
+mod failures;
