@@ -17,6 +17,9 @@ use crate::wire::{MAX_FUNCTIONS, MAX_MESSAGE, Message, VERSION, messages};
 /// A peer that says nothing for this long is gone.
 const SILENCE: Duration = Duration::from_secs(20);
 
+/// How long a peer that has connected may take to introduce itself.
+const GREETING: Duration = Duration::from_secs(3);
+
 /// How long this side says nothing.
 const IDLE: Duration = Duration::from_secs(5);
 
@@ -26,7 +29,6 @@ type Functions = Vec<(Name, Vec<(String, String)>)>;
 impl Shared {
     /// Talks with a peer until the connection ends: sends over one channel, receives over the other.
     pub(super) fn converse(&self, party: PartyId, out: Channel, mut from: Channel) {
-        from.set_timeout(SILENCE);
         self.stopped.watch(&from);
         self.stopped.watch(&out);
         let generation = {
@@ -82,7 +84,9 @@ impl Shared {
             out.send(messages::CONTROL, &message.encode())?;
         }
         out.flush()?;
+        from.set_timeout(GREETING);
         let theirs = introduction(from)?;
+        from.set_timeout(SILENCE);
         self.peer_is_here(party, generation, out, from.hangup(), &theirs);
         loop {
             let message = receive(from)?;

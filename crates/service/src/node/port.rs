@@ -165,9 +165,13 @@ pub(super) fn dial(shared: &Arc<Shared>, party: PartyId) {
     while !shared.stopped.is_cancelled() {
         let begun = Instant::now();
         let dialled = Tag::draw().and_then(|tag| {
-            let ours = shared.connect(party, Purpose::FromDialler, tag, &shared.stopped)?;
+            let mut ours = shared.connect(party, Purpose::FromDialler, tag, &shared.stopped)?;
             let theirs = shared.connect(party, Purpose::ToDialler, tag, &shared.stopped)?;
-            Ok((ours, theirs))
+            // The peer sends nothing here. Between the two it may have ended and come back.
+            match ours.has_input() {
+                true => Err(Error::transport(party, TransportReason::Closed)),
+                false => Ok((ours, theirs)),
+            }
         });
         match dialled {
             Ok((ours, theirs)) => shared.converse(party, ours, theirs),
