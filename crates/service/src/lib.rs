@@ -5,23 +5,30 @@
 //! its inputs under a name that the applications choose; when all inputs are there, a prepared
 //! execution is run on them. A call costs its online rounds, and nothing else.
 
+mod about;
 mod budget;
 pub mod checks;
+mod client;
 mod config;
+mod door;
 mod error;
 mod metrics;
 mod name;
 mod node;
 mod outcome;
-mod stock;
+
 mod wire;
 
+pub use about::{FunctionReply, FunctionStock, PeerStock, PortReply, Stock};
+pub use client::{Client, NoReply, Reply};
 pub use config::{FunctionConfig, MAX_READY, MAX_SIDE_BY_SIDE, NodeConfig, Party};
+pub use door::{
+    CallReply, Door, DoorConfig, ErrorReply, FailureReply, State, Token, openapi, read_token,
+};
 pub use error::{CallError, Reason};
 pub use name::{MAX_NAME, Name, NoName};
 pub use node::{Call, Node};
 pub use outcome::Answer;
-pub use stock::{FunctionStock, PeerStock, Stock};
 
 /// The decoders of a peer's bytes, for fuzzing. Not part of the public interface.
 #[doc(hidden)]

@@ -18,13 +18,14 @@ use std::time::{Duration, Instant};
 use symbolon::circuit::{Circuit, PartyId};
 use symbolon::{CancelHandle, Error, Inputs, NoThread, Result};
 
+use crate::about::{FunctionReply, FunctionStock, PeerStock, PortReply, Stock};
 use crate::budget::{Budget, Ledger};
-use crate::config::{Function, NodeConfig, Parties};
+use crate::config::{Function, FunctionConfig, NodeConfig, Parties};
 use crate::error::CallError;
 use crate::metrics::{Metrics, OfFunction};
 use crate::name::Name;
 use crate::outcome::{Answer, Outcome};
-use crate::stock::{FunctionStock, PeerStock, Stock};
+
 use crate::wire::Message;
 use state::{At, FunctionState, Own, Peer, Slot, State};
 
@@ -221,6 +222,35 @@ impl Node {
         let state = self.shared.lock();
         let found = state.functions.iter().find(|one| one.spec.config.name.as_str() == function);
         found.map(|one| one.spec.config.circuit.clone()).ok_or(CallError::NoFunction)
+    }
+
+    /// Returns what the functions take and give.
+    pub fn functions(&self) -> Vec<FunctionReply> {
+        let state = self.shared.lock();
+        let parties = self.parties();
+        let about = |one: &FunctionState| {
+            let FunctionConfig { name, circuit, params, .. } = &one.spec.config;
+            let inputs = circuit.inputs().iter().map(|input| PortReply {
+                name: input.name.clone(),
+                ty: input.ty.to_string(),
+                parties: vec![input.owner.number()],
+            });
+            let outputs = circuit.outputs().iter().map(|output| PortReply {
+                name: output.name.clone(),
+                ty: output.ty.to_string(),
+                parties: PartyId::all(parties)
+                    .filter(|party| output.to.contains(*party))
+                    .map(PartyId::number)
+                    .collect(),
+            });
+            FunctionReply {
+                name: name.clone(),
+                protocol: params.protocol.name().to_string(),
+                inputs: inputs.collect(),
+                outputs: outputs.collect(),
+            }
+        };
+        state.functions.iter().map(about).collect()
     }
 
     /// Gives this party's inputs for a call. The same inputs may be given again, for the same

@@ -2,4 +2,6 @@
 
 mod calls;
 mod common;
+#[cfg(unix)]
+mod door;
 mod failures;

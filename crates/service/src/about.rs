@@ -1,6 +1,6 @@
 //! What a node has, for people and programs.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use symbolon::circuit::PartyId;
 use utoipa::ToSchema;
 
@@ -64,4 +64,30 @@ impl Stock {
             && self.peers.iter().all(|peer| peer.connected)
             && self.functions.iter().all(usable)
     }
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FunctionReply {
+    /// Its name.
+    #[schema(value_type = String)]
+    pub name: Name,
+    /// The protocol.
+    pub protocol: String,
+    /// Its inputs, of all parties.
+    pub inputs: Vec<PortReply>,
+    /// Its outputs.
+    pub outputs: Vec<PortReply>,
+}
+
+/// An input or an output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PortReply {
+    /// Its name.
+    pub name: String,
+    /// Its type, such as `uint32`.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The owner of an input, the receivers of an output.
+    pub parties: Vec<u16>,
 }
