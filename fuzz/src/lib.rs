@@ -14,6 +14,7 @@ pub mod packed_bits;
 pub mod peer;
 pub mod prepared;
 mod runs;
+pub mod service;
 pub mod settings;
 pub mod store_file;
 pub mod sym;
@@ -25,7 +26,7 @@ pub mod value_file;
 pub type Check = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Check); 16] = [
+pub const TARGETS: [(&str, Check); 17] = [
     ("bristol", bristol::check),
     ("dealer", dealer::check),
     ("handshake", handshake::check),
@@ -36,6 +37,7 @@ pub const TARGETS: [(&str, Check); 16] = [
     ("packed_bits", packed_bits::check),
     ("peer", peer::check),
     ("prepared", prepared::check),
+    ("service", service::check),
     ("settings", settings::check),
     ("store_file", store_file::check),
     ("sym", sym::check),

@@ -72,6 +72,13 @@ pub enum Command {
     /// Run a dealer: make preprocessing material for parties that trust it. The dealer can learn
     /// all inputs
     Dealer(Box<DealerArgs>),
+    /// Serve calls by name with parties on other machines: keep sessions open and executions
+    /// prepared
+    #[cfg(feature = "service")]
+    Serve(crate::commands::serve::ServeArgs),
+    /// Give this party's inputs for a call to its node, and print what it learns
+    #[cfg(feature = "service")]
+    Call(crate::commands::call::CallArgs),
     /// Run all parties on this machine, as separate processes over loopback
     Local(Box<LocalArgs>),
     /// Measure how fast triples and circuits are on this machine

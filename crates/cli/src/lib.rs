@@ -63,6 +63,10 @@ fn dispatch(command: &Command) -> CliResult<()> {
         Command::Parts(args) => parts::command(args),
         Command::Store(args) => store::command(&args.command),
         Command::Dealer(args) => dealer::command(args),
+        #[cfg(feature = "service")]
+        Command::Serve(args) => commands::serve::command(args),
+        #[cfg(feature = "service")]
+        Command::Call(args) => commands::call::command(args),
         Command::Local(args) => local::command(args),
         Command::Bench(args) => bench::command(args),
         Command::Paper(args) => paper::command(args),

@@ -3,6 +3,8 @@
 pub mod about;
 pub mod bench;
 pub mod cache;
+#[cfg(feature = "service")]
+pub mod call;
 pub mod circuit;
 pub mod cost;
 pub mod dealer;
@@ -14,4 +16,6 @@ pub mod offline;
 pub mod paper;
 pub mod parts;
 pub mod run;
+#[cfg(feature = "service")]
+pub mod serve;
 pub mod store;

@@ -27,7 +27,14 @@ pub fn transport(settings: &Settings, party: PartyId) -> CliResult<Transport> {
 /// # Errors
 /// A usage failure when the list has a gap, a party twice, or more than there can be.
 pub fn count(settings: &Settings) -> CliResult<u16> {
-    let Some(entries) = &settings.parties else { return Ok(2) };
+    settings.parties.as_deref().map_or(Ok(2), listed)
+}
+
+/// Returns how many parties a list has.
+///
+/// # Errors
+/// Those of [`count`].
+pub fn listed(entries: &[PartyEntry]) -> CliResult<u16> {
     let count = u16::try_from(entries.len()).unwrap_or(u16::MAX);
     for id in 0..count {
         match entries.iter().filter(|entry| entry.id == id).count() {

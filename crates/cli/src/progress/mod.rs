@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 pub use event::{Event, Sink};
 use event_file::{EventFile, unwritable};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-pub use log::log_as_party;
+pub use log::{log_as_party, set_up as set_up_log};
 
 use symbolon::NoThread;
 use symbolon::circuit::PartyId;

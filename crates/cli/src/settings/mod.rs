@@ -1,5 +1,8 @@
 //! The settings of `run`: a TOML file, and flags that override it.
 
+#[cfg(feature = "service")]
+pub mod node;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -385,19 +388,23 @@ fn read(path: &Path) -> CliResult<SettingsFile> {
     parse(&path.display().to_string(), &text)
 }
 
+/// Returns the failure about a place in a settings file.
+fn misplaced(name: &str, text: &str, span: Option<std::ops::Range<usize>>, what: &str) -> CliError {
+    let before = span.map(|span| text.get(..span.start).unwrap_or(text));
+    let place = before.map_or(String::new(), |before| {
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        format!(", line {line}, column {column}")
+    });
+    CliError::usage(format!("{name}{place}: {what}"))
+}
+
 /// Reads the text of a settings file.
 ///
 /// Errors name the place, and quote no value: anything in the file may be a misplaced input.
 fn parse(name: &str, text: &str) -> CliResult<SettingsFile> {
     let wrong = |span: Option<std::ops::Range<usize>>, what: &str| {
-        let before = span.map(|span| text.get(..span.start).unwrap_or(text));
-        let place = before.map_or(String::new(), |before| {
-            let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-            format!(", line {line}, column {column}")
-        });
-        CliError::usage(format!("{name}{place}: {what}"))
-            .with_hint("`symbolon run --help` shows every key")
+        misplaced(name, text, span, what).with_hint("`symbolon run --help` shows every key")
     };
     // The parser's messages about text that is not TOML are fixed sentences.
     let mut table = DeTable::parse(text).map_err(|error| wrong(error.span(), error.message()))?;

@@ -67,6 +67,9 @@ struct CallBody {
     /// such as `hex:01ff`, or a JSON value.
     #[schema(value_type = Object)]
     inputs: (),
+    /// Or, for any of the inputs, its wires as digits 0 and 1, the first one first.
+    #[schema(value_type = Option<Object>)]
+    bits: (),
 }
 
 /// Calls that wait for the inputs of this party.

@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, Limited};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use symbolon::circuit::{Circuit, PartyId};
-use symbolon::{Error, Inputs, Result};
+use symbolon::{BitVec, Error, Inputs, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 /// How long a body may take.
@@ -19,12 +19,17 @@ const TIME: Duration = Duration::from_secs(10);
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
+    #[serde(default)]
     inputs: BTreeMap<String, Value>,
+    /// The wires of inputs as 0 and 1, the first one first.
+    #[serde(default)]
+    bits: BTreeMap<String, String>,
 }
 
 impl Drop for Given {
     fn drop(&mut self) {
         self.inputs.values_mut().for_each(wipe);
+        self.bits.values_mut().for_each(Zeroize::zeroize);
     }
 }
 
@@ -81,6 +86,13 @@ pub(super) fn inputs(body: &[u8], circuit: &Circuit, party: PartyId) -> Result<I
             Value::String(text) => inputs.text(name.as_str(), text)?,
             value => inputs.value(name.as_str(), value)?,
         };
+    }
+    for (name, digits) in &given.bits {
+        if !digits.bytes().all(|digit| matches!(digit, b'0' | b'1')) {
+            return Err(Error::InvalidInput("`bits` takes digits 0 and 1".to_string()));
+        }
+        let bits: BitVec = digits.bytes().map(|digit| digit == b'1').collect();
+        inputs = inputs.bits(name.as_str(), bits)?;
     }
     inputs.finish()
 }

@@ -58,7 +58,7 @@ impl Shared {
         let peer = &mut state.peers[usize::from(party)];
         let why = error.to_string();
         if peer.link.is_none() && peer.why.as_ref() != Some(&why) {
-            tracing::warn!(%party, %error, "cannot connect");
+            tracing::warn!(target: "symbolon::service", %party, %error, "cannot connect");
             peer.why = Some(why);
         }
     }
@@ -152,7 +152,7 @@ impl Shared {
             let replaced = Error::internal("it connected again");
             self.peer_is_gone(state, party, &replaced);
         }
-        tracing::info!(%party, "connected");
+        tracing::info!(target: "symbolon::service", %party, "connected");
         let link = Link { generation, out, hangup: Some(hangup), sent: Instant::now() };
         let peer = &mut state.peers[usize::from(party)];
         (peer.link, peer.draining, peer.why) = (Some(link), false, None);
@@ -161,7 +161,7 @@ impl Shared {
             let name = &one.spec.config.name;
             let agreed = compare(party, &one.spec.terms, theirs, name);
             if let Err(why) = &agreed {
-                tracing::warn!(function = name.as_str(), why, "the function is disabled");
+                tracing::warn!(target: "symbolon::service", function = name.as_str(), why, "the function is disabled");
             }
             one.agreed[usize::from(party)] = Some(agreed);
         }
@@ -191,7 +191,7 @@ impl Shared {
 
     /// A peer is gone, and with it all sessions.
     fn peer_is_gone(&self, state: &mut State, party: PartyId, error: &Error) {
-        tracing::warn!(%party, %error, "lost the connection");
+        tracing::warn!(target: "symbolon::service", %party, %error, "lost the connection");
         let peer = &mut state.peers[usize::from(party)];
         if let Some(mut link) = peer.link.take() {
             link.hangup.take().into_iter().for_each(Hangup::hang_up);

@@ -113,12 +113,12 @@ pub(super) fn accept(shared: &Arc<Shared>, mut listener: Listener) {
             Ok(Some(client)) => welcome(shared, client),
             Ok(None) => {}
             Err(error) => {
-                tracing::error!(%error, "the port is gone");
+                tracing::error!(target: "symbolon::service", %error, "the port is gone");
                 return;
             }
         }
         if let Some(refused) = incoming.turned_away().and_then(|turned| turned.refused) {
-            tracing::warn!(reason = refused, "cannot accept connections");
+            tracing::warn!(target: "symbolon::service", reason = refused, "cannot accept connections");
         }
     }
 }

@@ -5,3 +5,4 @@ mod common;
 #[cfg(unix)]
 mod door;
 mod failures;
+mod lies;

@@ -1,0 +1,336 @@
+//! The settings of a node, for `serve` and `call`.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use symbolon::circuit::PartyId;
+use symbolon::{Fingerprint, Identity, Listener};
+use symbolon_service::{DoorConfig, FunctionConfig, NodeConfig, Party, read_token};
+use toml::de::{DeTable, DeValue};
+
+use super::{Number, PartyEntry, misplaced, owners, program, receivers, without_values};
+use crate::args::given::{ByRun, Given};
+use crate::args::labels::Labels;
+use crate::args::options::TuningArgs;
+use crate::args::program::ProgramArgs;
+use crate::args::tuning::Tuning;
+use crate::common::error::{CliError, CliResult};
+use crate::common::reading::{SETTINGS, read_text};
+use crate::parties::connect::listed;
+use crate::source::{CircuitSpec, Loaded, from_folder, looks_like_file};
+
+/// The settings file of a node. Unknown keys are refused.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeFile {
+    me: PartyId,
+    key: String,
+    listen: Option<String>,
+    timeout: Option<Number>,
+    state: Option<String>,
+    door: DoorFile,
+    party: Vec<PartyEntry>,
+    functions: BTreeMap<String, FunctionFile>,
+}
+
+/// Where applications come in: `socket`, or `address` and `token`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DoorFile {
+    socket: Option<String>,
+    address: Option<SocketAddr>,
+    token: Option<String>,
+}
+
+/// A function of a node. The parameters of the protocol were taken out before.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FunctionFile {
+    circuit: String,
+    entry: Option<String>,
+    no_cache: Option<bool>,
+    #[serde(default)]
+    r#const: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    owners: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    outputs: BTreeMap<String, String>,
+    #[serde(default)]
+    types: BTreeMap<String, String>,
+    #[serde(default)]
+    names: BTreeMap<String, String>,
+    ready: Option<usize>,
+    low: Option<usize>,
+    side_by_side: Option<usize>,
+    callers: Option<Vec<PartyId>>,
+    calls: Option<u64>,
+    calls_per_hour: Option<u64>,
+    wait: Option<Number>,
+    keep: Option<Number>,
+    waiting: Option<usize>,
+}
+
+/// The settings of a node.
+pub struct NodeSettings {
+    file: NodeFile,
+    given: BTreeMap<String, Given<ByRun>>,
+    folder: Option<PathBuf>,
+    parties: u16,
+}
+
+impl NodeSettings {
+    /// Reads the settings file of a node.
+    ///
+    /// # Errors
+    /// A usage failure that names the file and the line.
+    pub fn read(path: &Path) -> CliResult<NodeSettings> {
+        let text = read_text(path, SETTINGS)?;
+        NodeSettings::parse(&path.display().to_string(), &text, path.parent())
+    }
+
+    fn parse(name: &str, text: &str, folder: Option<&Path>) -> CliResult<NodeSettings> {
+        let wrong = |span: Option<std::ops::Range<usize>>, what: &str| {
+            misplaced(name, text, span, what).with_hint("`symbolon serve --help` shows every key")
+        };
+        let mut table =
+            DeTable::parse(text).map_err(|error| wrong(error.span(), error.message()))?;
+        let mut given = BTreeMap::new();
+        if let Some(functions) = table.get_mut().get_mut("functions")
+            && let DeValue::Table(functions) = functions.get_mut()
+        {
+            for (function, settings) in functions.iter_mut() {
+                let DeValue::Table(settings) = settings.get_mut() else { continue };
+                let taken = Given::taken_from(settings);
+                let taken = taken.map_err(|(span, what)| wrong(Some(span), what))?;
+                given.insert(function.get_ref().to_string(), taken);
+            }
+        }
+        let file = NodeFile::deserialize(toml::Deserializer::from(table));
+        let file = file.map_err(|error| wrong(error.span(), &without_values(error.message())))?;
+        let parties = listed(&file.party)?;
+        if file.me.number() >= parties {
+            return Err(CliError::usage(format!(
+                "{name}: `me` is {}, which is no [[party]]",
+                file.me
+            )));
+        }
+        Ok(NodeSettings { file, given, folder: folder.map(Path::to_path_buf), parties })
+    }
+
+    fn path(&self, text: &str) -> PathBuf {
+        from_folder(self.folder.as_deref(), text)
+    }
+
+    /// Returns which party this is.
+    pub fn me(&self) -> PartyId {
+        self.file.me
+    }
+
+    /// Returns where applications come in; reads the token.
+    ///
+    /// # Errors
+    /// A usage failure if it is not one place, or the token cannot be used.
+    pub fn door(&self) -> CliResult<DoorConfig> {
+        match &self.file.door {
+            DoorFile { socket: Some(socket), address: None, token: None } => {
+                Ok(DoorConfig::Socket(self.path(socket)))
+            }
+            DoorFile { socket: None, address: Some(address), token: Some(token) } => {
+                Ok(DoorConfig::Loopback(*address, read_token(&self.path(token))?))
+            }
+            _ => Err(CliError::usage("[door]: give `socket`, or `address` and `token`")),
+        }
+    }
+
+    /// Returns the circuit of a function, as a command line would name it.
+    ///
+    /// # Errors
+    /// A usage failure if there is no such function, or its owners or outputs are wrong.
+    pub fn spec(&self, function: &str) -> CliResult<CircuitSpec> {
+        let Some(of) = self.file.functions.get(function) else {
+            let all = self.file.functions.keys().map(|name| format!("`{name}`"));
+            let all = all.collect::<Vec<_>>().join(", ");
+            let refused = CliError::usage("the settings have no function of this name");
+            return Err(refused.with_hint(format!("they have {all}")));
+        };
+        let path = self.path(&of.circuit);
+        let circuit = match looks_like_file(&of.circuit) || path.exists() {
+            true => path.to_string_lossy().into_owned(),
+            false => of.circuit.clone(),
+        };
+        let labels = Labels { types: Vec::new(), names: Vec::new() };
+        let none = ProgramArgs::default();
+        Ok(CircuitSpec {
+            circuit,
+            owners: owners(of.owners.clone(), &[])?,
+            outputs: receivers(of.outputs.clone(), &[])?,
+            labels: Labels::join(of.types.clone(), of.names.clone(), labels)?,
+            program: program(of.entry.clone(), of.r#const.clone(), &none)?,
+            no_cache: of.no_cache.unwrap_or(false),
+        })
+    }
+
+    /// Builds or reads the circuit of a function.
+    ///
+    /// # Errors
+    /// Those of [`NodeSettings::spec`] and [`CircuitSpec::load`].
+    pub fn load(&self, function: &str) -> CliResult<(CircuitSpec, Loaded)> {
+        let spec = self.spec(function)?;
+        let loaded = spec.load(self.parties)?;
+        Ok((spec, loaded))
+    }
+
+    fn function(&self, name: &str, of: &FunctionFile) -> CliResult<FunctionConfig> {
+        let (_, loaded) = self.load(name)?;
+        let given = self.given.get(name).cloned().unwrap_or_default();
+        let tuning = TuningArgs { given, ..TuningArgs::default() };
+        let tuning = Tuning::new(&tuning, self.parties)?;
+        tuning.warn();
+        tuning.check_circuit(&loaded.circuit)?;
+        let named = name.parse().map_err(|error| CliError::usage(format!("{error}")))?;
+        let usual = FunctionConfig::new(named, loaded.circuit, tuning.params);
+        let side_by_side =
+            of.side_by_side.unwrap_or(usual.side_by_side.min(of.ready.unwrap_or(usize::MAX)));
+        let ready = of.ready.unwrap_or(usual.ready.max(side_by_side));
+        Ok(FunctionConfig {
+            side_by_side,
+            ready,
+            low: of.low.unwrap_or((ready / 2).max(1)),
+            callers: of.callers.clone().unwrap_or_default(),
+            calls: of.calls,
+            calls_per_hour: of.calls_per_hour,
+            wait: of.wait.map_or(Ok(usual.wait), |wait| seconds("wait", wait))?,
+            keep: of.keep.map_or(Ok(usual.keep), |keep| seconds("keep", keep))?,
+            waiting: of.waiting.unwrap_or(usual.waiting),
+            ..usual
+        })
+    }
+
+    /// Returns the configuration of the node; opens its port.
+    ///
+    /// # Errors
+    /// A usage failure that names the function or the party.
+    pub fn config(&self) -> CliResult<NodeConfig> {
+        let functions = self.file.functions.iter().map(|(name, of)| {
+            self.function(name, of).map_err(|error| error.under(&format!("[functions.{name}]")))
+        });
+        let functions = functions.collect::<CliResult<Vec<_>>>()?;
+        let mut entries: Vec<&PartyEntry> = self.file.party.iter().collect();
+        entries.sort_by_key(|entry| entry.id);
+        let party = |entry: &PartyEntry| {
+            let PartyEntry { id, address, fingerprint } = entry;
+            let fingerprint = fingerprint.as_deref().ok_or_else(|| {
+                CliError::usage(format!("[[party]] {id}: the fingerprint of its key is needed"))
+            })?;
+            let fingerprint = fingerprint.parse::<Fingerprint>().map_err(CliError::from);
+            let fingerprint = fingerprint.map_err(|e| e.under(&format!("[[party]] {id}")))?;
+            Ok(Party { address: address.clone(), fingerprint })
+        };
+        let parties = entries.iter().copied().map(party).collect::<CliResult<Vec<_>>>()?;
+        let identity = Arc::new(Identity::load(self.path(&self.file.key))?);
+        let timeout = match self.file.timeout {
+            Some(timeout) => seconds("timeout", timeout)?,
+            None => symbolon::DEFAULT_TIMEOUT,
+        };
+        let own = &parties[self.file.me.index()].address;
+        let listener = match (self.file.listen.as_ref().or(own.as_ref()), own) {
+            (Some(address), Some(_)) => Some(Listener::bind(address)?),
+            (Some(_), None) => {
+                return Err(CliError::usage("`listen` is for a party that others can dial")
+                    .with_hint("its [[party]] has the `address`"));
+            }
+            (None, _) => None,
+        };
+        let state = self.file.state.as_deref().map(|state| self.path(state));
+        Ok(NodeConfig {
+            party: self.file.me,
+            identity,
+            parties,
+            listener,
+            functions,
+            timeout,
+            state,
+        })
+    }
+}
+
+fn seconds(key: &str, number: Number) -> CliResult<Duration> {
+    let week = 604_800.0;
+    match number.as_f64() {
+        seconds if (0.001..=week).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(CliError::usage(format!("`{key}` takes seconds, from 0.001 to a week's"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"
+me = 1
+key = "b.key"
+timeout = 5
+[door]
+socket = "door/socket"
+[[party]]
+id = 0
+address = "a.example:7000"
+fingerprint = "00"
+[[party]]
+id = 1
+[functions.sum]
+circuit = "add:8"
+protocol = "wrk"
+rho = 64
+side_by_side = 2
+ready = 9
+callers = [1]
+calls = 10
+wait = 0.5
+"#;
+
+    fn error(from: &str, to: &str) -> String {
+        let text = FILE.replace(from, to);
+        assert_ne!(text, FILE);
+        let read = NodeSettings::parse("node.toml", &text, None);
+        let made = read.and_then(|settings| {
+            settings.door()?;
+            settings.function("sum", &settings.file.functions["sum"]).map(drop)
+        });
+        made.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_key_of_a_function_counts() {
+        let settings = NodeSettings::parse("node.toml", FILE, Some(Path::new("/n"))).unwrap();
+        let sum = settings.function("sum", &settings.file.functions["sum"]).unwrap();
+        assert_eq!((sum.ready, sum.low, sum.side_by_side), (9, 4, 2));
+        assert_eq!((sum.callers, sum.calls), (vec![1.into()], Some(10)));
+        assert_eq!(sum.wait, Duration::from_millis(500));
+        assert_eq!(sum.params.rho.to_string(), "64");
+        let DoorConfig::Socket(socket) = settings.door().unwrap() else { panic!("a socket") };
+        assert_eq!(socket, Path::new("/n/door/socket"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        for (from, to, said) in [
+            ("me = 1", "me = 2", "`me` is 2"),
+            ("timeout = 5", "timeouts = 5", "line 4, column 1: there is no key `timeouts`"),
+            ("rho = 64", "rho = 41", "--rho"),
+            ("rho = 64", "rho = \"64\"", "line 16, column 7: expected a number"),
+            ("ready = 9", "readi = 9", "did you mean `ready`?"),
+            ("wait = 0.5", "wait = 0", "`wait` takes seconds"),
+            ("socket = \"door/socket\"", "address = \"127.0.0.1:80\"", "[door]: give `socket`"),
+            ("id = 0", "id = 1", "none has id = 0"),
+            ("\"add:8\"", "\"add:8\"\n[functions.sum.owners]\nx = 5", "no party 5"),
+        ] {
+            let error = error(from, to);
+            assert!(error.contains(said), "{said}: {error}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! A peer that lies: it speaks the messages, but says what is not so.
+
+use std::time::Duration;
+
+use symbolon::circuit::builtin;
+use symbolon::{Channel, Config, Listener, Protocol, Session, SessionParams, Transport};
+use symbolon_service::fuzzing::{Message, Opening, Purpose, Tag};
+use symbolon_service::{CallError, FunctionConfig, Node};
+use symbolon_transport::{AdmissionPolicy, Client, Meter, Options, Peer, connect_lanes};
+
+use crate::common::*;
+
+/// A peer that says what the test wants.
+struct Liar {
+    out: Channel,
+    from: Channel,
+}
+
+impl Liar {
+    fn options(world: &World, me: u16) -> Options {
+        Options::tls(me, &world.identities[usize::from(me)], Meter::new()).unwrap()
+    }
+
+    fn dial(world: &World, options: &Options, purpose: Purpose, tag: Tag) -> Channel {
+        let peer = Peer::pinned(0, world.parties[0].fingerprint);
+        let address = world.parties[0].address.as_deref().unwrap();
+        let mut channel = connect_lanes(options, address, &peer, 1).unwrap().remove(0);
+        channel.send("service: opening", &Opening { purpose, tag }.encode()).unwrap();
+        channel.flush().unwrap();
+        channel
+    }
+
+    /// Connects as party 1 to the node of party 0.
+    fn as_one(world: &World) -> Liar {
+        let options = Liar::options(world, 1);
+        let tag = Tag::draw().unwrap();
+        let out = Liar::dial(world, &options, Purpose::FromDialler, tag);
+        let from = Liar::dial(world, &options, Purpose::ToDialler, tag);
+        Liar { out, from }
+    }
+
+    fn say(&mut self, message: &Message) {
+        self.raw(&message.encode());
+    }
+
+    fn raw(&mut self, bytes: &[u8]) {
+        self.out.send("service: control", bytes).unwrap();
+        self.out.flush().unwrap();
+    }
+
+    fn hear(&mut self) -> symbolon::Result<Message> {
+        let bytes = self.from.recv_bounded("service: control", 64 << 10)?;
+        Ok(Message::decode(&bytes).unwrap())
+    }
+
+    /// Hears messages until one is wanted.
+    fn hear_until(&mut self, wanted: impl Fn(&Message) -> bool) -> Message {
+        loop {
+            let message = self.hear().expect("the message comes");
+            if wanted(&message) {
+                return message;
+            }
+        }
+    }
+
+    /// Says that it has the functions that the node says it has.
+    fn introduce(&mut self) {
+        let Message::Hello { functions, version } = self.hear().unwrap() else { panic!("a hello") };
+        self.say(&Message::Hello { version, functions });
+        for _ in 0..functions {
+            let function = self.hear().unwrap();
+            self.say(&function);
+        }
+    }
+}
+
+fn function() -> FunctionConfig {
+    let mut function = adder(Protocol::Wrk);
+    (function.ready, function.low, function.side_by_side) = (2, 1, 1);
+    function.wait = Duration::from_secs(2);
+    function
+}
+
+/// Starts party 1's node, and takes the place of party 0.
+fn against_one(then: impl FnOnce(Node, Liar, &mut dyn FnMut() -> (Opening, Channel))) {
+    let mut world = World::new(2);
+    // The listener of party 0 is the liar's.
+    let zero = world.config(0, Vec::new()).listener.unwrap();
+    let node = world.start(1, vec![function()]);
+    let options = Liar::options(&world, 0);
+    let mut listener: Listener = zero;
+    let admitted = AdmissionPolicy::Keys(vec![world.parties[1].fingerprint]);
+    let mut incoming = listener.incoming(&options, &admitted).unwrap();
+    let mut next = || {
+        let Client { mut channel, .. } = incoming.next(LONG).unwrap().expect("a connection");
+        let bytes = channel.recv_array::<{ Opening::BYTES }>("service: opening").unwrap();
+        (Opening::decode(&bytes).unwrap(), channel)
+    };
+    let ((first, from), (second, out)) = (next(), next());
+    assert_eq!((first.purpose, second.purpose), (Purpose::FromDialler, Purpose::ToDialler));
+    let mut liar = Liar { out, from };
+    liar.introduce();
+    then(node, liar, &mut next);
+}
+
+/// Cheat: 2; 1 | service | garbage, and messages that only party 0 sends | `service: control`, and
+/// the connection ends | always
+#[test]
+fn what_a_peer_may_not_say_ends_the_connection_alone() {
+    let mut world = World::new(2);
+    let zero = world.start(0, vec![function()]);
+    let call = || (name("add"), name("c"));
+    let session = Tag([7; 16]);
+    let lies: Vec<Box<dyn Fn(&mut Liar)>> = vec![
+        Box::new(|liar| liar.raw(b"{\"is\":\"nothing\"}")),
+        Box::new(|liar| liar.raw(&[0xff; 100])),
+        Box::new(|liar| liar.say(&Message::Hello { version: 1, functions: 0 })),
+        Box::new(move |liar| {
+            let (function, call) = call();
+            liar.say(&Message::Assign { function, call, session });
+        }),
+        Box::new(move |liar| liar.say(&Message::Fill { session, count: 1 })),
+        Box::new(move |liar| liar.say(&Message::Open { function: name("add"), session })),
+        Box::new(move |liar| {
+            let (function, call) = call();
+            liar.say(&Message::Withdrawn { function, call });
+        }),
+    ];
+    for lie in &lies {
+        let mut liar = Liar::as_one(&world);
+        liar.introduce();
+        until("it is connected", || zero.stock().peers[0].connected);
+        lie(&mut liar);
+        until("it is cut off", || !zero.stock().peers[0].connected);
+        let why = zero.stock().peers[0].why.clone().unwrap();
+        assert!(why.contains("service: control"), "{why}");
+    }
+    // An honest peer is served afterwards.
+    let nodes = [zero, world.start(1, vec![function()])];
+    assert_eq!(sum(&nodes, "honest", [1, 2]), 3);
+}
+
+/// Cheat: 2; 1 | service | no introduction, or one with too many functions | the connection ends |
+/// always
+#[test]
+fn a_peer_that_does_not_introduce_itself_is_cut_off() {
+    let mut world = World::new(2);
+    let zero = world.start(0, vec![function()]);
+    for functions in [None, Some(1 << 20)] {
+        let mut liar = Liar::as_one(&world);
+        if let Some(functions) = functions {
+            liar.say(&Message::Hello { version: 1, functions });
+        }
+        while liar.hear().is_ok() {}
+        assert!(!zero.stock().peers[0].connected);
+    }
+}
+
+/// Cheat: 2; 1 | service | says that it has inputs for more calls than may wait | they are refused |
+/// always
+#[test]
+fn a_flood_of_calls_is_bounded() {
+    let mut world = World::new(2);
+    let mut function = function();
+    function.waiting = 5;
+    let zero = world.start(0, vec![function]);
+    let mut liar = Liar::as_one(&world);
+    liar.introduce();
+    for i in 0..50 {
+        liar.say(&Message::Have { function: name("add"), call: name(&format!("c{i}")) });
+        liar.say(&Message::Have { function: name("none"), call: name("c") });
+    }
+    liar.hear_until(|message| {
+        matches!(message, Message::Refused { call, .. } if *call == name("c49"))
+    });
+    assert_eq!(zero.announced("add").unwrap().len(), 5);
+}
+
+/// Cheat: 2; 0 | service | assigns an unknown session, fills more than was agreed, opens too many |
+/// the session is closed, and calls wait on | always
+#[test]
+fn assignments_of_what_is_not_there_use_nothing() {
+    against_one(|node, mut liar, _| {
+        let waits = post(&node, "a", 1).unwrap();
+        let closed = |liar: &mut Liar, session: Tag| {
+            liar.hear_until(|message| *message == Message::Closed { session });
+        };
+        let unknown = Tag([1; 16]);
+        let (function, call) = (name("add"), name("a"));
+        liar.say(&Message::Assign { function: function.clone(), call, session: unknown });
+        closed(&mut liar, unknown);
+        liar.say(&Message::Fill { session: unknown, count: 1 });
+        closed(&mut liar, unknown);
+        let (first, second) = (Tag([2; 16]), Tag([3; 16]));
+        liar.say(&Message::Open { function: function.clone(), session: first });
+        // One is what was agreed.
+        liar.say(&Message::Open { function, session: second });
+        closed(&mut liar, second);
+        liar.say(&Message::Fill { session: first, count: 1 << 40 });
+        closed(&mut liar, first);
+        // The call waited for party 0, which was told that it does no longer.
+        liar.hear_until(|message| matches!(message, Message::Withdraw { .. }));
+        liar.say(&Message::Withdrawn { function: name("add"), call: name("a") });
+        assert_eq!(refused(&waits), CallError::NoInputFromPeer(vec![0.into()]));
+    });
+}
+
+/// Cheat: 2; 0 | service | assigns one call twice, or one without inputs here | the session is
+/// closed, one execution runs at most | always
+#[test]
+fn a_call_is_assigned_once() {
+    for twice in [false, true] {
+        against_one(|node, mut liar, next| {
+            let session = Tag([4; 16]);
+            liar.say(&Message::Open { function: name("add"), session });
+            let (opening, lane) = next();
+            assert_eq!(opening, Opening { purpose: Purpose::Lane(0), tag: session });
+            let circuit = builtin::by_name("add:16").unwrap();
+            let transport = Transport::mesh_channels(vec![vec![lane]], Meter::new());
+            let config = Config::new(0, transport).params(SessionParams::new(Protocol::Wrk));
+            let mut own = Session::connect(config, &circuit).unwrap();
+            liar.say(&Message::Fill { session, count: 2 });
+            let prepared = own.prepare_more(2).unwrap();
+            let (waits, other) = (post(&node, "a", 1).unwrap(), post(&node, "b", 2).unwrap());
+            let assign = |call: &str| Message::Assign {
+                function: name("add"),
+                call: name(call),
+                session,
+            };
+            if twice {
+                liar.say(&assign("a"));
+                liar.say(&assign("a"));
+            } else {
+                liar.say(&assign("c"));
+            }
+            liar.hear_until(|message| *message == Message::Closed { session });
+            drop((prepared, own));
+            if twice {
+                // It runs, and fails with the session.
+                assert!(matches!(refused(&waits), CallError::Run(_)));
+            }
+            // Others are not harmed.
+            assert!(other.answer().is_none());
+        });
+    }
+}
