@@ -23,6 +23,7 @@ mod reads;
 mod remote;
 mod samples;
 mod secrets;
+mod service;
 mod several;
 mod strict;
 mod tamper;

@@ -148,7 +148,7 @@ async fn answer(node: &Node, name: Name, call: &Call, wait: f64) -> Response {
         let wait = Duration::from_secs_f64(wait);
         answer = tokio::time::timeout(wait, call.arrived()).await.ok();
     }
-    let status = match answer.as_ref().map(|answer| &**answer) {
+    let status = match answer.as_deref() {
         None => StatusCode::ACCEPTED,
         Some(Ok(_)) => StatusCode::OK,
         Some(Err(error)) => status(error),

@@ -10,6 +10,8 @@ use symbolon_transport::{AdmissionPolicy, Client, Meter, Options, Peer, connect_
 
 use crate::common::*;
 
+type Lie = Box<dyn Fn(&mut Liar)>;
+
 /// A peer that says what the test wants.
 struct Liar {
     out: Channel,
@@ -111,7 +113,7 @@ fn what_a_peer_may_not_say_ends_the_connection_alone() {
     let zero = world.start(0, vec![function()]);
     let call = || (name("add"), name("c"));
     let session = Tag([7; 16]);
-    let lies: Vec<Box<dyn Fn(&mut Liar)>> = vec![
+    let lies: Vec<Lie> = vec![
         Box::new(|liar| liar.raw(b"{\"is\":\"nothing\"}")),
         Box::new(|liar| liar.raw(&[0xff; 100])),
         Box::new(|liar| liar.say(&Message::Hello { version: 1, functions: 0 })),
@@ -170,9 +172,9 @@ fn a_flood_of_calls_is_bounded() {
         liar.say(&Message::Have { function: name("add"), call: name(&format!("c{i}")) });
         liar.say(&Message::Have { function: name("none"), call: name("c") });
     }
-    liar.hear_until(|message| {
-        matches!(message, Message::Refused { call, .. } if *call == name("c49"))
-    });
+    liar.hear_until(
+        |message| matches!(message, Message::Refused { call, .. } if *call == name("c49")),
+    );
     assert_eq!(zero.announced("add").unwrap().len(), 5);
 }
 
@@ -222,11 +224,8 @@ fn a_call_is_assigned_once() {
             liar.say(&Message::Fill { session, count: 2 });
             let prepared = own.prepare_more(2).unwrap();
             let (waits, other) = (post(&node, "a", 1).unwrap(), post(&node, "b", 2).unwrap());
-            let assign = |call: &str| Message::Assign {
-                function: name("add"),
-                call: name(call),
-                session,
-            };
+            let assign =
+                |call: &str| Message::Assign { function: name("add"), call: name(call), session };
             if twice {
                 liar.say(&assign("a"));
                 liar.say(&assign("a"));

@@ -2,6 +2,7 @@
 
 mod calls;
 mod common;
+mod documents;
 #[cfg(unix)]
 mod door;
 mod failures;

@@ -1,0 +1,182 @@
+//! Two nodes, each a process, and calls to them.
+
+#![cfg(unix)]
+
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use crate::common::{Ended, command, end, free_address, signal, symbolon};
+
+const FUNCTIONS: &str = r#"
+[functions.encrypt]
+circuit = "aes128"
+outputs = { ciphertext = "1" }
+side_by_side = 1
+ready = 2
+wait = 3
+
+[functions.ratio]
+circuit = "ratio.sym"
+const = { LIMIT = 7 }
+side_by_side = 1
+ready = 1
+"#;
+
+const RATIO: &str = "pub const LIMIT = 3;
+fn main(a: u8 from 0, b: u8 from 1) -> (z: u8 to all) {
+    assert(a < LIMIT, \"too large\");
+    a + b
+}
+";
+
+const KEY: &str = "key=hex:2b7e151628aed2a6abf7158809cf4f3c";
+const MESSAGE: &str = "message=hex:3243f6a8885a308d313198a2e0370734";
+
+/// The folders of two parties, with keys and settings.
+struct Nodes {
+    folder: tempfile::TempDir,
+}
+
+impl Nodes {
+    fn new() -> Nodes {
+        let nodes = Nodes { folder: tempfile::tempdir().unwrap() };
+        let address = free_address();
+        let mut parties = String::new();
+        for me in 0..2 {
+            let door = nodes.file(me, "door");
+            fs::create_dir_all(&door).unwrap();
+            fs::set_permissions(&door, fs::Permissions::from_mode(0o700)).unwrap();
+            let key = nodes.file(me, "node.key");
+            let key = key.to_str().unwrap();
+            symbolon(&["keygen", "--out", key]).expect(0);
+            let print = symbolon(&["fingerprint", key]).expect(0).out;
+            let address =
+                if me == 0 { format!("address = \"{address}\"\n") } else { String::new() };
+            let print = print.trim();
+            write!(parties, "[[party]]\nid = {me}\nfingerprint = \"{print}\"\n{address}").unwrap();
+        }
+        for me in 0..2 {
+            let head = format!("me = {me}\nkey = \"node.key\"\n[door]\nsocket = \"door/socket\"\n");
+            fs::write(nodes.file(me, "node.toml"), head + &parties + FUNCTIONS).unwrap();
+            fs::write(nodes.file(me, "ratio.sym"), RATIO).unwrap();
+        }
+        nodes
+    }
+
+    fn file(&self, me: usize, name: &str) -> PathBuf {
+        self.folder.path().join(me.to_string()).join(name)
+    }
+
+    fn serve(&self, me: usize) -> Child {
+        let settings = self.file(me, "node.toml");
+        command(&["serve", settings.to_str().unwrap()]).spawn().unwrap()
+    }
+
+    fn call(&self, me: usize, words: &[&str]) -> Child {
+        let settings = self.file(me, "node.toml");
+        let first = ["call", settings.to_str().unwrap()];
+        command(&[&first, words].concat()).spawn().unwrap()
+    }
+
+    /// Makes the call at both nodes.
+    fn both(&self, function: &str, id: &str, inputs: [&str; 2]) -> [Ended; 2] {
+        let call = |me: usize| self.call(me, &[function, "--id", id, "--input", inputs[me]]);
+        [call(0), call(1)].map(end)
+    }
+
+    /// Waits until the nodes' doors are open.
+    fn ready(&self) {
+        let until = Instant::now() + Duration::from_secs(30);
+        while !(0..2).all(|me| self.file(me, "door/socket").exists()) {
+            assert!(Instant::now() < until);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn nodes_serve_calls_until_they_are_asked_to_stop() {
+    let nodes = Nodes::new();
+    let [zero, one] = [nodes.serve(0), nodes.serve(1)];
+    nodes.ready();
+    let [learns_nothing, learns] = nodes.both("encrypt", "block-1", [KEY, MESSAGE]);
+    assert_eq!(learns_nothing.expect(0).out, "party 0 learns nothing\n");
+    let ciphertext = "ciphertext = hex:3925841d02dc09fbdc118597196a0b32\n";
+    assert_eq!(learns.expect(0).out, ciphertext);
+    // The same again has the same answer, from one side alone; other inputs are refused.
+    let call = |words: &[&str]| end(nodes.call(1, &[&["encrypt", "--id", "block-1"], words].concat()));
+    assert_eq!(call(&["--input", MESSAGE]).expect(0).out, ciphertext);
+    let json = call(&["--input", MESSAGE, "--json"]).expect(0).json();
+    assert_eq!(json["state"], "done");
+    call(&["--input", "message=hex:00000000000000000000000000000000"])
+        .expect(2)
+        .says(&["other inputs"]);
+    // A constant of a program counts, and an assert that fails has its exit code.
+    let sums = nodes.both("ratio", "sum", ["a=6", "b=200"]);
+    assert!(sums.into_iter().all(|sum| sum.expect(0).out.starts_with("z = 206\n")));
+    for failed in nodes.both("ratio", "failed", ["a=7", "b=200"]) {
+        failed.expect(6).says(&["too large"]);
+    }
+    // A call that waits is refused when the node stops, with a reason that both sides see.
+    let late = nodes.call(1, &["encrypt", "--id", "alone", "--input", MESSAGE]);
+    end(late).expect(3).says(&["no inputs from party 0 in time"]);
+    let waits = nodes.call(1, &["encrypt", "--id", "waits", "--input", MESSAGE]);
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&zero, "-TERM");
+    end(waits).expect(3).says(&["party 0 takes no part: it is about to stop"]);
+    end(zero).expect(0).says(&["listening on ", "the door is ", "running calls end"]);
+    signal(&one, "-INT");
+    end(one).expect(0);
+    end(nodes.call(1, &["encrypt", "--id", "late", "--input", MESSAGE]))
+        .expect(3)
+        .says(&["is `symbolon serve` running"]);
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_is_open() {
+    let nodes = Nodes::new();
+    let settings = nodes.file(0, "node.toml");
+    let good = fs::read_to_string(&settings).unwrap();
+    for (from, to, said) in [
+        ("me = 0", "me = 5", "`me` is 5"),
+        ("wait = 3", "waits = 3", "there is no key `waits`"),
+        ("ready = 2", "ready = 0", "`ready` takes"),
+        ("circuit = \"aes128\"", "circuit = \"aes128\"\nprotocol = \"duplo\"", "does not prepare"),
+        ("outputs = { ciphertext = \"1\" }", "outputs = { ciphertext = \"7\" }", "no party 7"),
+        ("socket = \"door/socket\"", "socket = \"socket\"", "chmod 700"),
+    ] {
+        assert!(good.contains(from), "{from}");
+        fs::write(&settings, good.replace(from, to)).unwrap();
+        symbolon(&["serve", settings.to_str().unwrap()]).expect(2).says(&[said]);
+    }
+    fs::write(&settings, &good).unwrap();
+    let call = |words: &[&str]| end(nodes.call(0, words)).expect(2);
+    call(&["sign", "--id", "a"]).says(&["`encrypt`, `ratio`"]);
+    call(&["encrypt", "--id", "a b", "--input", KEY]).says(&["--id: a name has"]);
+    call(&["encrypt", "--id", "a", "--input", MESSAGE]).says(&["belongs to party 1"]);
+    call(&["encrypt", "--id", "a"]).says(&["no value"]);
+}
+
+#[test]
+fn the_example_runs() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("skipped: curl is not installed");
+        return;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/service/run.sh");
+    let ran = Command::new("bash").arg(script).arg(env!("CARGO_BIN_EXE_symbolon")).output().unwrap();
+    let out = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.status.success(), "{out} {}", String::from_utf8_lossy(&ran.stderr));
+    assert!(out.contains("\"value\":\"42\""), "{out}");
+    assert!(out.contains("ciphertext = hex:3ad77bb40d7a3660a89ecaf32466ef97"), "{out}");
+}
+
+#[test]
+fn the_interface_is_printed_as_openapi() {
+    let document = symbolon(&["serve", "--openapi"]).expect(0).json();
+    assert!(document["paths"]["/v1/functions/{function}/calls/{call}"]["post"].is_object());
+}

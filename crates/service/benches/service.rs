@@ -1,0 +1,140 @@
+//! Calls to two nodes over loopback with TLS: `cargo bench -p symbolon-service`.
+//!
+//! Prints the median, 90 % and 99 % of the time of a call, from the inputs of the first party to
+//! the answers of both, and calls a second: one at a time, and twenty at a time. All calls find
+//! prepared executions; how fast these are made is what `symbolon bench` measures.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use symbolon::circuit::{Circuit, builtin};
+use symbolon::{BitVec, Identity, Inputs, Listener, Protocol, SessionParams};
+use symbolon_service::{FunctionConfig, Name, Node, NodeConfig, Party};
+
+const LONG: Duration = Duration::from_secs(600);
+
+/// HMAC-SHA-256 of a text of 32 bytes: 89 084 AND gates.
+const HMAC: &str = "
+use std::crypto::hmac_sha256;
+fn main(key: [u8; 32] from 0, text: [u8; 32] from 1) -> (tag: [u8; 32] to all) {
+    hmac_sha256(key, text)
+}";
+
+fn circuit(name: &str) -> Arc<Circuit> {
+    Arc::new(match name {
+        "HMAC-SHA-256" => {
+            symbolon_lang::compile_text(HMAC, &Default::default()).expect("a program")
+        }
+        name => builtin::by_name(name).expect("a built-in circuit"),
+    })
+}
+
+fn nodes(circuit: &Arc<Circuit>, side_by_side: usize, ready: usize) -> Vec<Node> {
+    let listeners = [(); 2].map(|()| Listener::bind("127.0.0.1:0").expect("a port"));
+    let identities = [(); 2].map(|()| Arc::new(Identity::generate().expect("a key")));
+    let party = |(listener, identity): (&Listener, &Arc<Identity>)| Party {
+        address: Some(listener.local_addr().to_string()),
+        fingerprint: identity.fingerprint(),
+    };
+    let parties: Vec<_> = listeners.iter().zip(&identities).map(party).collect();
+    let params = SessionParams::new(Protocol::Wrk);
+    let name: Name = "f".parse().expect("a name");
+    let start = |(party, (listener, identity)): (u16, (Listener, Arc<Identity>))| {
+        let function = FunctionConfig {
+            side_by_side,
+            ready,
+            // Nothing is refilled during the measurement.
+            low: 1,
+            keep: Duration::from_secs(5),
+            ..FunctionConfig::new(name.clone(), circuit.clone(), params.clone())
+        };
+        let config = NodeConfig {
+            party: party.into(),
+            identity,
+            parties: parties.clone(),
+            listener: Some(listener),
+            functions: vec![function],
+            timeout: LONG,
+            state: None,
+        };
+        Node::start(config).expect("a node")
+    };
+    (0..).zip(listeners.into_iter().zip(identities)).map(start).collect()
+}
+
+fn stocked(nodes: &[Node], ready: usize) {
+    let has = |node: &Node| node.stock().functions[0].ready >= ready;
+    while !nodes.iter().all(has) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // Executions that are being prepared count as prepared.
+    std::thread::sleep(Duration::from_secs(2));
+}
+
+fn inputs(circuit: &Circuit, party: usize) -> Inputs {
+    let own = circuit.inputs().iter().enumerate().filter(|(_, input)| input.owner == party as u16);
+    let builder = own.fold(Inputs::builder(circuit, party as u16), |inputs, (place, input)| {
+        inputs.bits(place, BitVec::zeros(input.ty.width() as usize)).expect("an input")
+    });
+    builder.finish().expect("all inputs")
+}
+
+/// Makes one call at both nodes; returns how long it took.
+fn call(nodes: &[Node], circuit: &Circuit, id: &str) -> Duration {
+    let id: Name = id.parse().expect("a name");
+    let both = [0, 1].map(|party| inputs(circuit, party));
+    let begun = Instant::now();
+    let calls: Vec<_> = nodes
+        .iter()
+        .zip(both)
+        .map(|(node, inputs)| node.call("f", &id, inputs).expect("a call"))
+        .collect();
+    for call in calls {
+        let answer = call.wait(LONG).expect("an answer");
+        assert!(answer.is_ok(), "{answer:?}");
+    }
+    begun.elapsed()
+}
+
+#[expect(clippy::print_stdout, reason = "it is a benchmark")]
+fn measure(name: &str, at_a_time: usize, calls: usize) {
+    let about = circuit(name);
+    let nodes = nodes(&about, at_a_time, calls + 20);
+    stocked(&nodes, calls);
+    for i in 0..10 {
+        call(&nodes, &about, &format!("warm-{i}"));
+    }
+    let begun = Instant::now();
+    let mut times: Vec<Duration> = std::thread::scope(|scope| {
+        let (nodes, about) = (&nodes, &about);
+        let threads: Vec<_> = (0..at_a_time)
+            .map(|thread| {
+                scope.spawn(move || {
+                    let own = (thread..calls).step_by(at_a_time);
+                    own.map(|i| call(nodes, about, &format!("c{i}"))).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a thread")).collect()
+    });
+    let all = begun.elapsed();
+    times.sort_unstable();
+    let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
+    println!(
+        "{name}, {at_a_time} at a time: median {:.2?}, 90 % {:.2?}, 99 % {:.2?}, {:.0} calls/s",
+        at(50),
+        at(90),
+        at(99),
+        calls as f64 / all.as_secs_f64()
+    );
+}
+
+fn main() {
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    for (circuit, calls) in [("aes128", 400), ("HMAC-SHA-256", 200)] {
+        measure(circuit, 1, calls);
+        measure(circuit, 20, calls);
+    }
+}
