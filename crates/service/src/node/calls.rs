@@ -14,6 +14,9 @@ use crate::name::Name;
 use crate::outcome::Outcome;
 use crate::wire::Message;
 
+/// The maximum number of answers that are kept of a function.
+const MAX_KEPT: usize = 100_000;
+
 impl Shared {
     /// Takes this party's inputs for a call; returns where the answer arrives.
     pub(super) fn post(
@@ -53,6 +56,7 @@ impl Shared {
         (entry.posted, entry.outcome) = (now, Arc::default());
         let outcome = entry.outcome.clone();
         one.waiting += 1;
+        one.due.push_back((until, call.clone()));
         one.set_have(call, self.me, true);
         let name = one.spec.config.name.clone();
         state.broadcast(&Message::Have { function: name, call: call.clone() });
@@ -218,7 +222,9 @@ impl Shared {
         | Own::Withdrawing { digest, .. }
         | Own::Running { digest } = &entry.own
         {
-            entry.own = Own::Done { digest: *digest, until: now + keep };
+            let until = now + keep;
+            entry.own = Own::Done { digest: *digest, until };
+            one.ended.push_back((until, call.clone()));
             let name = one.spec.config.name.as_str();
             let result = answer.as_ref().map_or_else(CallError::code, |_| "done");
             if let Err(error) = &answer {
@@ -292,21 +298,29 @@ impl Shared {
     pub(super) fn expire(&self, state: &mut State, now: Instant) {
         for function in 0..state.functions.len() {
             let one = &mut state.functions[function];
-            let (mut late, mut old) = (Vec::new(), Vec::new());
-            for (call, entry) in &one.calls {
-                match &entry.own {
-                    Own::Waiting { until, .. } if *until <= now => {
-                        let has = |party: &PartyId| entry.have[usize::from(*party)];
-                        let missing: Vec<_> =
-                            PartyId::all(self.parties()).filter(|party| !has(party)).collect();
-                        late.push((call.clone(), missing));
-                    }
-                    Own::Done { until, .. } if *until <= now => old.push(call.clone()),
-                    _ => {}
+            let mut late = Vec::new();
+            while one.due.front().is_some_and(|(until, _)| *until <= now)
+                && let Some((until, call)) = one.due.pop_front()
+            {
+                let Some(entry) = one.calls.get(&call) else { continue };
+                if matches!(&entry.own, Own::Waiting { until: own, .. } if *own == until) {
+                    let has = |party: &PartyId| entry.have[usize::from(*party)];
+                    let missing = PartyId::all(self.parties()).filter(|party| !has(party));
+                    let missing = missing.collect::<Vec<_>>();
+                    late.push((call, missing));
                 }
             }
-            for call in old {
-                if let Some(entry) = one.calls.get_mut(&call) {
+            let mut surplus = one.ended.len().saturating_sub(MAX_KEPT);
+            let mut is_old = |until: Instant| {
+                let old = surplus > 0 || until <= now;
+                surplus = surplus.saturating_sub(1);
+                old
+            };
+            while one.ended.front().is_some_and(|(until, _)| is_old(*until))
+                && let Some((until, call)) = one.ended.pop_front()
+            {
+                let Some(entry) = one.calls.get_mut(&call) else { continue };
+                if matches!(&entry.own, Own::Done { until: own, .. } if *own == until) {
                     entry.own = Own::None;
                 }
                 one.forget(&call);

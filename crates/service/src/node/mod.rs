@@ -159,6 +159,8 @@ impl Node {
                 calls: Default::default(),
                 having: vec![0; parties],
                 waiting: 0,
+                due: Default::default(),
+                ended: Default::default(),
                 queue: Default::default(),
                 slots: slots(one.side_by_side),
                 refilling: false,

@@ -60,6 +60,10 @@ pub(super) struct FunctionState {
     pub having: Vec<usize>,
     /// The number of calls for which this party's inputs wait.
     pub waiting: usize,
+    /// Calls in the order in which their time to wait ends; some have ended before.
+    pub due: VecDeque<(Instant, Name)>,
+    /// Calls with an answer, in the order in which it is forgotten.
+    pub ended: VecDeque<(Instant, Name)>,
     /// Party 0: calls with all inputs, in their order.
     pub queue: VecDeque<Name>,
     /// Party 0: the sessions, open or not.

@@ -145,3 +145,24 @@ fn only_so_many_calls_wait() {
     assert!(answer(&first).is_ok());
     assert_eq!(sum(&nodes, "c", [1, 2]), 3);
 }
+
+#[test]
+fn an_answer_is_kept_for_a_while() {
+    let mut function = adder(Protocol::Wrk);
+    function.keep = Duration::from_millis(300);
+    let nodes = World::new(2).start_all(&[function]);
+    assert_eq!(sum(&nodes, "one", [1, 2]), 3);
+    until("it is forgotten", || nodes.iter().all(|node| node.find("add", &name("one")).is_err()));
+    assert_eq!(sum(&nodes, "one", [5, 2]), 7);
+}
+
+#[test]
+fn inputs_of_another_function_are_refused() {
+    let mut other = adder(Protocol::Wrk);
+    other.name = name("other");
+    other.circuit = std::sync::Arc::new(symbolon::circuit::builtin::by_name("sub:16").unwrap());
+    let nodes = World::new(2).start_all(&[adder(Protocol::Wrk), other]);
+    let inputs = number(&nodes[1], "add", 1);
+    let refused = nodes[0].call("add", &name("c"), inputs).unwrap_err();
+    assert!(matches!(refused, CallError::Inputs(_)), "{refused}");
+}
