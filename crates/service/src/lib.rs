@@ -19,6 +19,9 @@ mod outcome;
 
 mod wire;
 
+/// The target of what a node logs.
+const LOG: &str = "symbolon::service";
+
 pub use about::{FunctionReply, FunctionStock, PeerStock, PortReply, Stock};
 pub use client::{Client, NoReply, Reply};
 pub use config::{FunctionConfig, MAX_READY, MAX_SIDE_BY_SIDE, NodeConfig, Party};

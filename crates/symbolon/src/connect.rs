@@ -10,8 +10,9 @@ use symbolon_transport::{
     Options, Peer, Result, SimulatedLink, check_address, connect_lanes, memory_lanes,
 };
 
+use crate::params::connections;
 use crate::report::IDLE;
-use crate::terms::{Terms, check_threads, connections};
+use crate::terms::{Terms, check_threads};
 
 /// How the two sides of a two-party session meet: one listens, the other dials. Either may start
 /// first.

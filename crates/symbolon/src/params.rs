@@ -14,7 +14,6 @@ use symbolon_protocols::{
 use symbolon_transport::{AUTO, Error, Hello, PartyId, Result, SESSION_KIND};
 
 use crate::describe;
-use crate::terms::connections;
 pub use table::{Parameter, parameters};
 
 /// The parameters that a party may leave open, in the order of the handshake.
@@ -64,6 +63,11 @@ pub struct SessionParams {
     pub pool_gates: u64,
     /// The [name](crate::Dealer::name) of the dealer that all parties trust, if any.
     pub dealer: Option<String>,
+}
+
+/// Returns the number of connections to each peer in a session with this many threads.
+pub(crate) fn connections(threads: usize) -> usize {
+    if threads > 1 { threads + 1 } else { threads }
 }
 
 /// Why parameters cannot be used.

@@ -31,11 +31,6 @@ impl Terms {
     }
 }
 
-/// Returns the number of connections to each peer in a session with this many threads.
-pub(crate) fn connections(threads: usize) -> usize {
-    if threads > 1 { threads + 1 } else { threads }
-}
-
 pub(crate) fn check_threads(threads: usize) -> Result<()> {
     if (1..=MAX_THREADS).contains(&threads) {
         return Ok(());

@@ -125,7 +125,7 @@ impl Listener {
             _ = &mut closed => Err(()),
         };
         if let Ok(Err(error)) = served {
-            tracing::error!(target: "symbolon::service", %error, "the door is shut");
+            tracing::error!(target: crate::LOG, %error, "the door is shut");
         }
         let _ = close.send(());
         let all = places.acquire_many(MAX_CONNECTIONS as u32);
@@ -138,7 +138,7 @@ async fn or_pause<T, A>(accepted: std::io::Result<(T, A)>) -> (Option<T>, Option
     match accepted {
         Ok((connection, address)) => (Some(connection), Some(address)),
         Err(error) => {
-            tracing::warn!(target: "symbolon::service", %error, "cannot accept a request");
+            tracing::warn!(target: crate::LOG, %error, "cannot accept a request");
             tokio::time::sleep(Duration::from_millis(20)).await;
             (None, None)
         }
@@ -167,7 +167,7 @@ where
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(target: "symbolon::service", %error, "a request was cut off");
+            tracing::debug!(target: crate::LOG, %error, "a request was cut off");
         }
         drop(place);
     });

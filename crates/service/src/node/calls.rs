@@ -228,7 +228,8 @@ impl Shared {
             let name = one.spec.config.name.as_str();
             let result = answer.as_ref().map_or_else(CallError::code, |_| "done");
             if let Err(error) = &answer {
-                tracing::info!(target: "symbolon::service", function = name, call = call.as_str(), %error, "call has no answer");
+                let call = call.as_str();
+                tracing::info!(target: crate::LOG, function = name, call, %error, "no answer");
             }
             self.metrics.ended(name, result, now.duration_since(entry.posted));
             entry.outcome.set(Arc::new(answer));

@@ -365,7 +365,7 @@ impl Node {
         if let Some(ledger) = ledger {
             for one in functions {
                 if let Err(error) = one.budget.settle(ledger) {
-                    tracing::warn!(target: "symbolon::service", error, "cannot write how many calls were made");
+                    tracing::warn!(target: crate::LOG, error, "the number of calls is not kept");
                 }
             }
         }

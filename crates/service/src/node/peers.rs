@@ -27,7 +27,7 @@ const IDLE: Duration = Duration::from_secs(5);
 type Functions = Vec<(Name, Vec<(String, String)>)>;
 
 impl Shared {
-    /// Talks with a peer until the connection ends: sends over one channel, receives over the other.
+    /// Talks with a peer until the connection ends: sends over `out`, and receives over `from`.
     pub(super) fn converse(&self, party: PartyId, out: Channel, mut from: Channel) {
         self.stopped.watch(&from);
         self.stopped.watch(&out);
@@ -58,7 +58,7 @@ impl Shared {
         let peer = &mut state.peers[usize::from(party)];
         let why = error.to_string();
         if peer.link.is_none() && peer.why.as_ref() != Some(&why) {
-            tracing::warn!(target: "symbolon::service", %party, %error, "cannot connect");
+            tracing::warn!(target: crate::LOG, %party, %error, "cannot connect");
             peer.why = Some(why);
         }
     }
@@ -152,7 +152,7 @@ impl Shared {
             let replaced = Error::internal("it connected again");
             self.peer_is_gone(state, party, &replaced);
         }
-        tracing::info!(target: "symbolon::service", %party, "connected");
+        tracing::info!(target: crate::LOG, %party, "connected");
         let link = Link { generation, out, hangup: Some(hangup), sent: Instant::now() };
         let peer = &mut state.peers[usize::from(party)];
         (peer.link, peer.draining, peer.why) = (Some(link), false, None);
@@ -161,7 +161,8 @@ impl Shared {
             let name = &one.spec.config.name;
             let agreed = compare(party, &one.spec.terms, theirs, name);
             if let Err(why) = &agreed {
-                tracing::warn!(target: "symbolon::service", function = name.as_str(), why, "the function is disabled");
+                let function = name.as_str();
+                tracing::warn!(target: crate::LOG, function, why, "the function is disabled");
             }
             one.agreed[usize::from(party)] = Some(agreed);
         }
@@ -191,7 +192,7 @@ impl Shared {
 
     /// A peer is gone, and with it all sessions.
     fn peer_is_gone(&self, state: &mut State, party: PartyId, error: &Error) {
-        tracing::warn!(target: "symbolon::service", %party, %error, "lost the connection");
+        tracing::warn!(target: crate::LOG, %party, %error, "lost the connection");
         let peer = &mut state.peers[usize::from(party)];
         if let Some(mut link) = peer.link.take() {
             link.hangup.take().into_iter().for_each(Hangup::hang_up);

@@ -113,12 +113,12 @@ pub(super) fn accept(shared: &Arc<Shared>, mut listener: Listener) {
             Ok(Some(client)) => welcome(shared, client),
             Ok(None) => {}
             Err(error) => {
-                tracing::error!(target: "symbolon::service", %error, "the port is gone");
+                tracing::error!(target: crate::LOG, %error, "the port is gone");
                 return;
             }
         }
         if let Some(refused) = incoming.turned_away().and_then(|turned| turned.refused) {
-            tracing::warn!(target: "symbolon::service", reason = refused, "cannot accept connections");
+            tracing::warn!(target: crate::LOG, reason = refused, "cannot accept connections");
         }
     }
 }

@@ -58,7 +58,8 @@ impl Shared {
                     state.broadcast(&Message::Open { function: name, session });
                 }
                 Err(error) => {
-                    tracing::warn!(target: "symbolon::service", function = name.as_str(), %error, "cannot open a session");
+                    let function = name.as_str();
+                    tracing::warn!(target: crate::LOG, function, %error, "cannot open a session");
                     slot.close(now);
                 }
             }
@@ -198,7 +199,7 @@ impl Shared {
     fn note_failure(&self, state: &State, tag: Tag, error: &Error) {
         if let Some(open) = state.sessions.get(&tag) {
             let name = state.functions[open.function].spec.config.name.to_string();
-            tracing::warn!(target: "symbolon::service", function = name, %error, "a session failed");
+            tracing::warn!(target: crate::LOG, function = name, %error, "a session failed");
             self.metrics.failed.get_or_create(&OfFunction { function: name }).inc();
         }
     }
@@ -254,7 +255,8 @@ impl Shared {
             _ => Err(Error::Internal("not wanted".to_string())),
         };
         if let Err(error) = started {
-            tracing::warn!(target: "symbolon::service", function = name.as_str(), %error, "does not open a session");
+            let function = name.as_str();
+            tracing::warn!(target: crate::LOG, function, %error, "does not open a session");
             state.send(PartyId::new(0), &Message::Closed { session: tag });
         }
     }

@@ -158,8 +158,7 @@ fn a_peer_that_does_not_introduce_itself_is_cut_off() {
     }
 }
 
-/// Cheat: 2; 1 | service | says that it has inputs for more calls than may wait | they are refused |
-/// always
+/// Cheat: 2; 1 | service | has inputs for more calls than may wait | they are refused | always
 #[test]
 fn a_flood_of_calls_is_bounded() {
     let mut world = World::new(2);

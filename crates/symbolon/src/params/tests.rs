@@ -199,7 +199,7 @@ fn both(params: &[SessionParams; 2], part: Part, folder: &Path) -> Vec<Result<()
         let TransportKind::Channels { mut lanes, meter } = transport.0 else {
             panic!("memory is channels")
         };
-        lanes.truncate(crate::terms::connections(params.threads));
+        lanes.truncate(params.lanes());
         Transport::mesh_channels(lanes, meter)
     });
     thread::scope(|scope| {

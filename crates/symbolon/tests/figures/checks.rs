@@ -8,7 +8,7 @@ use symbolon::registry::sections;
 use crate::rows::{Row, in_order, rows, rows_in, settle};
 
 /// The steps that contain checks, in the order of the table.
-const STEPS: [&str; 36] = [
+const STEPS: [&str; 37] = [
     "connection",
     "every message",
     "handshake",
@@ -45,6 +45,7 @@ const STEPS: [&str; 36] = [
     "outputs",
     "store",
     "dealer",
+    "service",
 ];
 
 /// The departures from papers, in the order of the table.
