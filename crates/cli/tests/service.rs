@@ -108,7 +108,8 @@ fn nodes_serve_calls_until_they_are_asked_to_stop() {
     let ciphertext = "ciphertext = hex:3925841d02dc09fbdc118597196a0b32\n";
     assert_eq!(learns.expect(0).out, ciphertext);
     // The same again has the same answer, from one side alone; other inputs are refused.
-    let call = |words: &[&str]| end(nodes.call(1, &[&["encrypt", "--id", "block-1"], words].concat()));
+    let call =
+        |words: &[&str]| end(nodes.call(1, &[&["encrypt", "--id", "block-1"], words].concat()));
     assert_eq!(call(&["--input", MESSAGE]).expect(0).out, ciphertext);
     let json = call(&["--input", MESSAGE, "--json"]).expect(0).json();
     assert_eq!(json["state"], "done");
@@ -168,7 +169,8 @@ fn the_example_runs() {
         return;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/service/run.sh");
-    let ran = Command::new("bash").arg(script).arg(env!("CARGO_BIN_EXE_symbolon")).output().unwrap();
+    let ran =
+        Command::new("bash").arg(script).arg(env!("CARGO_BIN_EXE_symbolon")).output().unwrap();
     let out = String::from_utf8(ran.stdout).unwrap();
     assert!(ran.status.success(), "{out} {}", String::from_utf8_lossy(&ran.stderr));
     assert!(out.contains("\"value\":\"42\""), "{out}");
