@@ -311,7 +311,7 @@ wait = 0.5
         assert_eq!((sum.ready, sum.low, sum.side_by_side), (9, 4, 2));
         assert_eq!((sum.callers, sum.calls), (vec![1.into()], Some(10)));
         assert_eq!(sum.wait, Duration::from_millis(500));
-        assert_eq!(sum.params.rho.to_string(), "64");
+        assert_eq!(sum.params.rho, symbolon::Rho::Bits64);
         let DoorConfig::Socket(socket) = settings.door().unwrap() else { panic!("a socket") };
         assert_eq!(socket, Path::new("/n/door/socket"));
     }
