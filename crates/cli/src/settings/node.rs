@@ -327,7 +327,7 @@ wait = 0.5
             ("wait = 0.5", "wait = 0", "`wait` takes seconds"),
             ("socket = \"door/socket\"", "address = \"127.0.0.1:80\"", "[door]: give `socket`"),
             ("id = 0", "id = 1", "none has id = 0"),
-            ("\"add:8\"", "\"add:8\"\n[functions.sum.owners]\nx = 5", "no party 5"),
+            ("\"add:8\"", "\"add:8\"\nowners = { x = 5 }", "no party 5"),
         ] {
             let error = error(from, to);
             assert!(error.contains(said), "{said}: {error}");
