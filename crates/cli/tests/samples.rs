@@ -167,6 +167,7 @@ targets! {
     packed_bits: 5_000;
     peer: 50;
     prepared: 500;
+    service: 2_000;
     settings: 2_000;
     store_file: 5_000;
     sym: 300;

@@ -28,7 +28,7 @@ ready = 1
 
 const RATIO: &str = "pub const LIMIT = 3;
 fn main(a: u8 from 0, b: u8 from 1) -> (z: u8 to all) {
-    assert(a < LIMIT, \"too large\");
+    assert((a as u32) < LIMIT, \"too large\");
     a + b
 }
 ";
