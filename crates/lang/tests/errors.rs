@@ -279,7 +279,7 @@ fn a_loop_that_goes_far_beyond_a_limit_is_refused_after_a_few_rounds() {
     // The place is the loop's bounds: a statement's would show that the limit itself was reached.
     for (body, place) in [
         ("for i in 0..1000000 { c = c * b + c; if c == 7 { break; } }", "3:14"),
-        ("#[unroll] for i in 0..40 { #[unroll] for j in 0..40 { c = c * b + c; } }", "3:24"),
+        ("#[unroll] for i in 0..80 { #[unroll] for j in 0..20 { c = c * b + c; } }", "3:24"),
         ("#[unroll] for x in [b; 65536] { c = c * x + a; }", "3:24"),
         ("#[unroll] for i in 0..1000000000 { c = c ^ b; }", "3:24"),
     ] {
