@@ -6,7 +6,7 @@
 //!
 //! Runs are not measured here, because the engine is above this crate: `symbolon local` with the
 //! same program prints its time.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::print_stdout)]
 
 use std::fmt::Write;
 use std::process::{Command, ExitCode};

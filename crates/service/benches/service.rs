@@ -3,6 +3,7 @@
 //! Prints the median, 90 % and 99 % of the time of a call, from the inputs of the first party to
 //! the answers of both, and calls a second: one at a time, and twenty at a time. All calls find
 //! prepared executions; how fast these are made is what `symbolon bench` measures.
+#![allow(missing_docs, clippy::print_stdout)]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
