@@ -132,7 +132,7 @@ impl Opening {
 pub enum Message {
     /// The first message.
     Hello {
-        /// The sender's [`VERSION`].
+        /// The sender's version of these messages.
         version: u32,
         /// How many functions follow.
         functions: usize,
