@@ -4,6 +4,7 @@
 //! most one step, and never forgets a call.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,6 +24,8 @@ const MAX_FILE: u64 = 1 << 20;
 pub(crate) struct Ledger {
     path: PathBuf,
     written: Written,
+    /// Locked as long as this node has the folder: two nodes would not see each other's calls.
+    _lock: File,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -39,6 +42,11 @@ impl Ledger {
             Error::store(format!("cannot use {}: {what}", path.display()))
         };
         std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+        let lock = File::create(folder.join("lock")).map_err(|error| failed(&error))?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => failed(&"another node uses its folder"),
+            TryLockError::Error(error) => failed(&error),
+        })?;
         let written = match files::open(&path) {
             Ok(mut file) => {
                 let text = files::read_all(&mut file, MAX_FILE).map_err(|error| failed(&error))?;
@@ -47,7 +55,7 @@ impl Ledger {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Written::default(),
             Err(error) => return Err(failed(&error)),
         };
-        let ledger = Ledger { path, written };
+        let ledger = Ledger { path, written, _lock: lock };
         // A folder that cannot be written is found now, and not by the first call.
         ledger.write().map_err(|error| Error::store(format!("cannot write {error}")))?;
         Ok(ledger)
@@ -70,7 +78,7 @@ impl Ledger {
             file.write_all(&serde_json::to_vec_pretty(&self.written)?)?;
             file.as_file().sync_all()?;
             file.persist(&self.path).map_err(|error| error.error)?;
-            std::fs::File::open(folder)?.sync_all()
+            File::open(folder)?.sync_all()
         };
         replace().map_err(|error| format!("{}: {error}", self.path.display()))
     }
@@ -184,10 +192,14 @@ mod tests {
         (0..3).for_each(|_| one.take(now));
         one.release();
         assert_eq!(one.left(), Some(197));
+        let second = Ledger::open(folder.path()).err().unwrap();
+        assert!(second.to_string().contains("another node uses its folder"), "{second}");
         // A crash wastes what was written ahead, 200 / 64 calls at a time.
-        let crashed = Ledger::open(folder.path()).unwrap();
-        assert_eq!(budget(Some(200), None, Some(&crashed)).left(), Some(194));
+        drop(ledger);
+        let mut ledger = Ledger::open(folder.path()).unwrap();
+        assert_eq!(budget(Some(200), None, Some(&ledger)).left(), Some(194));
         one.settle(&mut ledger).unwrap();
+        drop(ledger);
         let stopped = Ledger::open(folder.path()).unwrap();
         assert_eq!(budget(Some(200), None, Some(&stopped)).left(), Some(197));
         assert_eq!(budget(Some(3), None, Some(&stopped)).left(), Some(0));

@@ -382,6 +382,8 @@ impl Node {
         for peer in &mut state.peers {
             peer.link = None;
         }
+        // Nothing runs any more, so that another node may have the folder.
+        state.ledger = None;
         drop(state);
         let threads = std::mem::take(
             &mut *self.shared.threads.lock().unwrap_or_else(PoisonError::into_inner),
