@@ -42,7 +42,7 @@ pub struct FunctionStock {
     pub name: Name,
     /// Why nobody can call it, if the parties do not agree on it.
     pub disabled: Option<String>,
-    /// Open sessions: so many calls run at the same time.
+    /// Open sessions. Each runs one call at a time.
     pub sessions: usize,
     /// The number of sessions that there should be.
     pub side_by_side: usize,

@@ -60,7 +60,7 @@ pub struct FunctionConfig {
     pub ready: usize,
     /// Refills begin when fewer than this many are prepared.
     pub low: usize,
-    /// The number of sessions: so many calls run at the same time.
+    /// The number of sessions. Each runs one call at a time.
     pub side_by_side: usize,
     /// Who may start a call. The others give their inputs once one of these has given its own.
     pub callers: Vec<PartyId>,

@@ -85,8 +85,8 @@ const LINEAR_PER_AND: u64 = 4;
 /// See [`FREE_LINEAR`].
 const LINEAR: u64 = 2;
 
-/// Each gate beyond this many in a component counts as [`FAR`] further steps: equal gates are looked
-/// up in a table that no longer fits into the caches.
+/// Each gate beyond this many in a component counts as [`FAR`] further steps: equal gates are
+/// looked up in a table that no longer fits into the caches.
 const CROWD: u64 = 1 << 21;
 
 /// See [`CROWD`].

@@ -1,4 +1,4 @@
-//! Connections: one port for everything, and whoever is dialled is known by its certificate.
+//! Connections: one port for everything. A peer is known by its certificate.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

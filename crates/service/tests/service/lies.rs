@@ -158,6 +158,30 @@ fn a_peer_that_does_not_introduce_itself_is_cut_off() {
     }
 }
 
+/// Cheat: 2; 1 | service | an opening that is none, none at all, or lanes of no session | the
+/// connection ends | always
+#[test]
+fn connections_that_belong_to_nothing_end() {
+    let mut world = World::new(2);
+    let zero = world.start(0, vec![function()]);
+    let options = Liar::options(&world, 1);
+    let peer = Peer::pinned(0, world.parties[0].fingerprint);
+    let address = world.parties[0].address.clone().unwrap();
+    for opening in [Some([9; Opening::BYTES]), None] {
+        let mut channel = connect_lanes(&options, &address, &peer, 1).unwrap().remove(0);
+        if let Some(bytes) = opening {
+            channel.send("service: opening", &bytes).unwrap();
+            channel.flush().unwrap();
+        }
+        assert!(channel.recv_array::<1>("service: control").is_err());
+    }
+    let tag = Tag([5; 16]);
+    let _lanes: Vec<Channel> =
+        (0..3).map(|_| Liar::dial(&world, &options, Purpose::Lane(0), tag)).collect();
+    let nodes = [zero, world.start(1, vec![function()])];
+    assert_eq!(sum(&nodes, "honest", [1, 2]), 3);
+}
+
 /// Cheat: 2; 1 | service | has inputs for more calls than may wait | they are refused | always
 #[test]
 fn a_flood_of_calls_is_bounded() {

@@ -89,7 +89,7 @@ fn body(circuit: &Circuit, values: &Resolved) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(std::mem::take(&mut *text).into_bytes())
 }
 
-/// Asks until there is an answer, for at most so many seconds.
+/// Asks until there is an answer, for at most `wait` seconds.
 fn ask(client: &Client, path: &str, body: Zeroizing<Vec<u8>>, wait: f64) -> CliResult<CallReply> {
     let until = Instant::now() + Duration::from_secs_f64(wait);
     let mut body = Some(body);

@@ -38,7 +38,7 @@ EXAMPLE
     [functions.encrypt]
     circuit = \"aes128\"              # or a file; `entry`, `const`, `owners`, `outputs`, `types`, `names` and the
     protocol = \"wrk\"                # parameters of the protocol are as in the settings of `run`
-    side_by_side = 4                # sessions: so many calls run at the same time
+    side_by_side = 4                # sessions, each of which runs one call at a time
     ready = 16                      # executions to have prepared, over all sessions
     low = 8                         # refills begin below this
     callers = [0]                   # who may start a call; without it, everybody
