@@ -158,8 +158,7 @@ fn a_peer_that_does_not_introduce_itself_is_cut_off() {
     }
 }
 
-/// Cheat: 2; 1 | service | an opening that is none, none at all, or lanes of no session | the
-/// connection ends | always
+/// Cheat: 2; 1 | service | an opening that is none, or none at all | the connection ends | always
 #[test]
 fn connections_that_belong_to_nothing_end() {
     let mut world = World::new(2);
@@ -175,6 +174,7 @@ fn connections_that_belong_to_nothing_end() {
         }
         assert!(channel.recv_array::<1>("service: control").is_err());
     }
+    // Lanes of a session that is not open harm nobody.
     let tag = Tag([5; 16]);
     let _lanes: Vec<Channel> =
         (0..3).map(|_| Liar::dial(&world, &options, Purpose::Lane(0), tag)).collect();
