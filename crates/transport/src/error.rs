@@ -3,13 +3,13 @@
 use std::fmt;
 use std::io;
 
-use crate::reason::Sentence;
-use crate::text::{Printable, SHOWN};
+use symbolon_common::escape::Excerpt;
 use symbolon_common::{Classified, ErrorClass, PartyId, Shortage, shortage, shortage_below};
 
 use crate::check::{Check, Culprit};
 use crate::fault::Fault;
-use crate::reason::{Refusal, Subject, TransportReason};
+use crate::reason::{Refusal, Sentence, Subject, TransportReason};
+use crate::text::SHOWN;
 
 /// The result of operations that involve a peer.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -207,12 +207,12 @@ impl fmt::Display for Error {
             Error::PeerMisbehaved { culprit, check, detail } => {
                 write!(f, "{culprit} misbehaved: the {check} check failed")?;
                 match detail {
-                    Some(detail) => write!(f, ": {}", Printable(detail, SHOWN)),
+                    Some(detail) => write!(f, ": {}", Excerpt(detail, SHOWN)),
                     None => Ok(()),
                 }
             }
             Error::PeerIncompatible { what, ours, theirs } => {
-                let (ours, theirs) = (Printable(ours, SHOWN), Printable(theirs, SHOWN));
+                let (ours, theirs) = (Excerpt(ours, SHOWN), Excerpt(theirs, SHOWN));
                 write!(f, "the parties disagree on {what}: ours {ours}, theirs {theirs}")
             }
             Error::Transport { party, reason } => Sentence(*party, reason).fmt(f),

@@ -4,10 +4,11 @@ use std::fmt;
 use std::time::Duration;
 
 use symbolon_common::PartyId;
+use symbolon_common::escape::Excerpt;
 
 use crate::check::DEALER;
 use crate::fault::Fault;
-use crate::text::{Printable, SHOWN};
+use crate::text::SHOWN;
 
 /// Why a connection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::SameParty(party) => write!(f, "both parties claim to be party {party}"),
-            Refusal::Other(text) => write!(f, "{}", Printable(text, SHOWN)),
+            Refusal::Other(text) => write!(f, "{}", Excerpt(text, SHOWN)),
         }
     }
 }
@@ -159,10 +160,10 @@ impl fmt::Display for Subject {
             Subject::Lanes => f.write_str("the number of lanes"),
             Subject::Term(key) if key == SESSION_KIND => f.write_str("the kind of session"),
             Subject::Term(text) | Subject::Request(text) | Subject::Circuit(text) => {
-                Printable(text, SHOWN).fmt(f)
+                Excerpt(text, SHOWN).fmt(f)
             }
             Subject::Settled(key) => {
-                write!(f, "{}, chosen from the link", Printable(key, SHOWN))
+                write!(f, "{}, chosen from the link", Excerpt(key, SHOWN))
             }
         }
     }
@@ -211,10 +212,10 @@ impl fmt::Display for Sentence<'_> {
                 write!(f, "{who} did not answer within {}", Seconds(*after))
             }
             TransportReason::NoAnswer { address, after, last } => {
-                let address = Printable(address, SHOWN);
+                let address = Excerpt(address, SHOWN);
                 write!(f, "no answer from {who} at {address} within {}", Seconds(*after))?;
                 match last {
-                    Some(last) => write!(f, " ({})", Printable(&last.text, SHOWN)),
+                    Some(last) => write!(f, " ({})", Excerpt(&last.text, SHOWN)),
                     None => Ok(()),
                 }
             }
@@ -222,7 +223,7 @@ impl fmt::Display for Sentence<'_> {
                 write!(f, "the connection to {who} was refused: {refusal}")
             }
             TransportReason::WrongKey { found, expected } => {
-                let (found, expected) = (Printable(found, SHOWN), Printable(expected, SHOWN));
+                let (found, expected) = (Excerpt(found, SHOWN), Excerpt(expected, SHOWN));
                 match self.0 {
                     Some(DEALER) => write!(f, "the dealer's key")?,
                     _ => write!(f, "the peer's key")?,
@@ -233,13 +234,13 @@ impl fmt::Display for Sentence<'_> {
                 write!(f, "{who} refused our key: it expects another fingerprint")
             }
             TransportReason::Aborted(text) => {
-                write!(f, "{who} aborted: {}", Printable(text, SHOWN))
+                write!(f, "{who} aborted: {}", Excerpt(text, SHOWN))
             }
             TransportReason::ClosedHere => {
                 write!(f, "the connection to {who} was already closed by this side")
             }
             TransportReason::Io(fault) => {
-                write!(f, "the connection to {who} failed: {}", Printable(fault.text(), SHOWN))
+                write!(f, "the connection to {who} failed: {}", Excerpt(fault.text(), SHOWN))
             }
         }
     }

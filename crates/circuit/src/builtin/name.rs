@@ -2,7 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use symbolon_common::escape::Excerpt;
+
 use crate::{Circuit, CircuitError};
+
+/// A message shows at most this many bytes of what a user typed.
+const SHOWN: usize = 40;
 
 /// A built-in circuit, or a family of them with parameters.
 #[derive(Debug)]
@@ -74,7 +79,7 @@ pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitErr
         let syntax = format!("{}{}", entry.name, entry.parameters);
         CircuitError::Unknown(format!(
             "built-in circuit `{}`: {reason} (write {syntax}, for example {})",
-            shown(spec),
+            Excerpt(spec, SHOWN),
             entry.example
         ))
     };
@@ -84,7 +89,8 @@ pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitErr
         (Form::Variants { default, .. }, None) => default(),
         (Form::Variants { others, .. }, Some(text)) => {
             let found = others.iter().find(|(name, _)| *name == text);
-            found.ok_or_else(|| refuse(format!("it has no variant `{}`", shown(text))))?.1()
+            found.ok_or_else(|| refuse(format!("it has no variant `{}`", Excerpt(text, SHOWN))))?.1(
+            )
         }
         (Form::Size { default: Some(size), build, .. }, None) => build(*size),
         (_, None) => Err(refuse("needs parameters".into())),
@@ -145,12 +151,12 @@ fn grid(
 fn number(text: &str, range: &RangeInclusive<u32>) -> Result<u32, String> {
     let (base, exponent) = text.split_once('^').unwrap_or((text, "1"));
     if ![base, exponent].iter().all(|part| is_decimal(part)) {
-        return Err(format!("`{}` is not a number", shown(text)));
+        return Err(format!("`{}` is not a number", Excerpt(text, SHOWN)));
     }
     let value = base.parse().ok().zip(exponent.parse().ok());
     let value = value.and_then(|(base, exponent): (u32, u32)| base.checked_pow(exponent));
     value.filter(|value| range.contains(value)).ok_or_else(|| {
-        format!("{} is not within {} to {}", shown(text), range.start(), range.end())
+        format!("{} is not within {} to {}", Excerpt(text, SHOWN), range.start(), range.end())
     })
 }
 
@@ -176,15 +182,6 @@ fn no_such(entries: &[Entry], name: &str) -> String {
     }
     let near: Vec<String> = near.iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
     format!("no built-in circuit has this name; did you mean {}?", near.join(" or "))
-}
-
-/// Returns the start of a text that a user typed, fit for a message.
-fn shown(text: &str) -> String {
-    let mut shown: String = text.chars().take(40).flat_map(char::escape_default).collect();
-    if text.chars().nth(40).is_some() {
-        shown.push('…');
-    }
-    shown
 }
 
 /// Returns how many insertions, removals and replacements of characters turn one name into the

@@ -14,6 +14,8 @@ pub(crate) mod yosys;
 
 use std::collections::{HashMap, HashSet};
 
+use symbolon_common::escape::Excerpt;
+
 use crate::builder::{Bit, Builder, Gates, Word};
 use crate::{Circuit, CircuitError, Receivers, Table, Type};
 
@@ -321,10 +323,5 @@ fn binary(gates: &mut Gates, truth: u8, a: Bit, b: Bit) -> Bit {
 
 /// Returns a name from a file in a form fit for messages: escaped, and cut if long.
 fn shown(name: &str) -> String {
-    const SHOWN: usize = 60;
-    let mut text: String = name.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-    if name.chars().nth(SHOWN).is_some() {
-        text.push('…');
-    }
-    format!("`{text}`")
+    format!("`{}`", Excerpt(name, 60))
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use symbolon_common::PartyId;
+use symbolon_common::escape::Excerpt;
 
 #[cfg(any(test, feature = "adversary"))]
 use crate::adversary::{Action, Adversary};
@@ -18,7 +19,6 @@ pub use crate::outlet::Hangup;
 use crate::outlet::{Interrupt, LINGER, Outlet};
 use crate::raw::Source;
 use crate::tampering::Tampering;
-use crate::text::Printable;
 use crate::wire::{ABORT_MAX, HEADER, Header};
 use crate::{Culprit, Error, Kind, Meter, Result, TransportReason};
 
@@ -337,7 +337,7 @@ impl Channel {
             return;
         }
         // The ellipsis may exceed the given limit by three bytes.
-        let text = Printable(reason, ABORT_MAX - 3).to_string();
+        let text = Excerpt(reason, ABORT_MAX - 3).to_string();
         let header = Header { len: text.len() as u32, tag: ABORT.kind.tag() };
         self.meter.sent(HEADER + text.len());
         self.pending.extend_from_slice(&header.encode());
