@@ -21,6 +21,21 @@ const WORDS: &str = "it was interrupted";
 /// The transports of a session.
 const TRANSPORTS: [&str; 4] = ["memory", "link", "tcp", "tls"];
 
+/// How many runs of a case each transport has at a time: they wait for most of their time.
+const AT_ONCE: u64 = 4;
+
+/// Runs a case [`TIMES`] times with each transport.
+fn with_each(case: impl Fn(&str, u64) + Sync) {
+    thread::scope(|scope| {
+        for (transport, first) in
+            TRANSPORTS.into_iter().flat_map(|t| (0..AT_ONCE).map(move |n| (t, n)))
+        {
+            let (case, times) = (&case, (first..TIMES).step_by(AT_ONCE as usize));
+            scope.spawn(move || times.for_each(|time| case(transport, time)));
+        }
+    });
+}
+
 fn ends(transport: &str) -> (Channel, Channel) {
     match transport {
         "memory" => pair(),
@@ -55,57 +70,53 @@ fn assert_told(transport: &str, time: u64, ended: &Error) {
 /// would reset it, and discard what the peer does not have yet.
 #[test]
 fn the_last_word_arrives_behind_data_and_against_data() {
-    for transport in TRANSPORTS {
-        for time in 0..TIMES {
-            let (mut a, mut b) = ends(transport);
-            let cancel = CancelHandle::new();
-            cancel.watch(&b);
-            let has_sent = Barrier::new(2);
-            thread::scope(|scope| {
-                let sent = &has_sent;
-                scope.spawn(move || {
-                    (0..MANY).for_each(|_| b.send("many", &[1; SOME]).unwrap());
-                    sent.wait();
-                    interrupted(b, |b| b.recv("some", SOME).map(drop));
-                });
-                scope.spawn(|| {
-                    has_sent.wait();
-                    thread::sleep(Duration::from_millis(time));
-                    cancel.cancel();
-                });
-                let ended = loop {
-                    thread::sleep(Duration::from_micros(500));
-                    let sent = a.send("some", &[0; SOME]);
-                    if let Err(error) = sent.and_then(|()| a.recv("many", SOME)) {
-                        break error;
-                    }
-                };
-                assert_told(transport, time, &ended);
+    with_each(|transport, time| {
+        let (mut a, mut b) = ends(transport);
+        let cancel = CancelHandle::new();
+        cancel.watch(&b);
+        let has_sent = Barrier::new(2);
+        thread::scope(|scope| {
+            let sent = &has_sent;
+            scope.spawn(move || {
+                (0..MANY).for_each(|_| b.send("many", &[1; SOME]).unwrap());
+                sent.wait();
+                interrupted(b, |b| b.recv("some", SOME).map(drop));
             });
-        }
-    }
+            scope.spawn(|| {
+                has_sent.wait();
+                thread::sleep(Duration::from_millis(time));
+                cancel.cancel();
+            });
+            let ended = loop {
+                thread::sleep(Duration::from_micros(500));
+                let sent = a.send("some", &[0; SOME]);
+                if let Err(error) = sent.and_then(|()| a.recv("many", SOME)) {
+                    break error;
+                }
+            };
+            assert_told(transport, time, &ended);
+        });
+    });
 }
 
 /// Both wait for the other one.
 #[test]
 fn the_last_word_of_a_party_that_waits_arrives() {
-    for transport in TRANSPORTS {
-        for time in 0..TIMES {
-            let (mut a, b) = ends(transport);
-            let cancel = CancelHandle::new();
-            cancel.watch(&b);
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    interrupted(b, |b| b.recv("never", 1).map(drop));
-                });
-                scope.spawn(|| {
-                    thread::sleep(Duration::from_millis(time));
-                    cancel.cancel();
-                });
-                assert_told(transport, time, &a.recv("never", 1).unwrap_err());
+    with_each(|transport, time| {
+        let (mut a, b) = ends(transport);
+        let cancel = CancelHandle::new();
+        cancel.watch(&b);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                interrupted(b, |b| b.recv("never", 1).map(drop));
             });
-        }
-    }
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(time));
+                cancel.cancel();
+            });
+            assert_told(transport, time, &a.recv("never", 1).unwrap_err());
+        });
+    });
 }
 
 /// A reader notices an interrupt soon, although its connection stays open, in the middle of a
