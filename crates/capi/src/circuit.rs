@@ -1,14 +1,12 @@
 //! What is computed.
 
 use std::ffi::c_char;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use symbolon::circuit::{Circuit, builtin, read_circuit};
 use symbolon::{Error, Result, files};
-use symbolon_lang::diag::Diagnostic;
-use symbolon_lang::source::{Folder, read_source};
-use symbolon_lang::{CompileError, Errors, Options, compile};
+use symbolon_lang::{CompileError, Options, compile_file};
 
 use crate::border::compute;
 use crate::failure::{Failure, Status};
@@ -114,28 +112,14 @@ pub unsafe extern "C" fn symbolon_circuit_compile(
 }
 
 fn program(path: &Path, options: &Options) -> Result<Circuit> {
-    let source = read_source(path).map_err(Error::invalid_input)?;
-    let folder = Folder(path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
-    let shown = path.display();
-    compile(&shown.to_string(), &source, &folder, options).map_err(|error| match error {
+    compile_file(path, options).map_err(|error| match error {
+        CompileError::Unread(text) => Error::invalid_input(text),
         CompileError::Program(errors) => {
-            Error::invalid_input(format!("{shown} has errors: {}", list(&errors)))
+            let (shown, errors) = (path.display(), errors.in_a_line());
+            Error::invalid_input(format!("{shown} has errors: {errors}"))
         }
         CompileError::NoThread(error) => error.into(),
     })
-}
-
-/// The errors of a program, in one line.
-fn list(errors: &Errors) -> String {
-    let sources = &errors.sources;
-    let errors = errors.list.list().iter().filter(|error| error.code.lint().is_none());
-    let one = |error: &Diagnostic| {
-        let (line, column) = sources.position(error.span.file, error.span.start);
-        let help = error.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
-        let (file, code, what) = (sources.name(error.span), error.code.text(), &error.message);
-        format!("{file}, line {line}, column {column}: {code}: {what}{help}")
-    };
-    errors.map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn read(path: &Path) -> Result<Circuit> {

@@ -121,7 +121,7 @@ impl Type {
     }
 
     /// Returns the type that an `Option` may hold, for an enumeration of that form.
-    pub(crate) fn optional(&self) -> Option<&Type> {
+    pub fn optional(&self) -> Option<&Type> {
         match self {
             Type::Enum { name, variants } if name == "Option" => match &variants[..] {
                 [(none, nothing), (some, parts)]

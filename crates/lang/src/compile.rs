@@ -1,6 +1,7 @@
 //! From a source text to a circuit.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use symbolon_circuit::{Circuit, Failure, PartyId, Receivers};
 use symbolon_common::NoThread;
@@ -16,7 +17,7 @@ use crate::lower::{Entry, EntryInput, EntryOutput, InputKind, assert_number, cyc
 use crate::narrowing;
 use crate::program::Program;
 use crate::references::References;
-use crate::source::{Loader, NoModules, Sources, Span};
+use crate::source::{Folder, Loader, NoModules, Sources, Span, read_source};
 use crate::tir::Tir;
 use crate::ty::{Shape, TyId};
 
@@ -68,6 +69,21 @@ pub struct Errors {
     pub sources: Sources,
 }
 
+impl Errors {
+    /// Returns the errors, without lints, in one line.
+    pub fn in_a_line(&self) -> String {
+        let errors = self.list.list().iter().filter(|error| error.code.lint().is_none());
+        let one = |error: &Diagnostic| {
+            let (line, column) = self.sources.position(error.span.file, error.span.start);
+            let help = error.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
+            let (file, code) = (self.sources.name(error.span), error.code.text());
+            let what = &error.message;
+            format!("{file}, line {line}, column {column}: {code}: {what}{help}")
+        };
+        errors.map(one).collect::<Vec<_>>().join("; ")
+    }
+}
+
 impl std::fmt::Display for Errors {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.list.render(&self.sources, false).trim_end())
@@ -77,6 +93,8 @@ impl std::fmt::Display for Errors {
 /// Why there is no circuit.
 #[derive(Debug)]
 pub enum CompileError {
+    /// The file cannot be read.
+    Unread(String),
     /// The program has errors.
     Program(Errors),
     /// The system gave no stack to compile on.
@@ -86,6 +104,7 @@ pub enum CompileError {
 impl std::fmt::Display for CompileError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            CompileError::Unread(text) => f.write_str(text),
             CompileError::Program(errors) => errors.fmt(f),
             CompileError::NoThread(error) => error.fmt(f),
         }
@@ -404,6 +423,16 @@ pub fn compile(
 /// Those of [`compile`].
 pub fn compile_text(text: &str, options: &Options) -> Result<Circuit, CompileError> {
     compile("main.sym", text, &NoModules, options)
+}
+
+/// Compiles the program in a file, with the modules beside it.
+///
+/// # Errors
+/// Those of [`compile`], or a sentence when the file cannot be read.
+pub fn compile_file(path: &Path, options: &Options) -> Result<Circuit, CompileError> {
+    let text = read_source(path).map_err(CompileError::Unread)?;
+    let folder = Folder(path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
+    compile(&path.display().to_string(), &text, &folder, options)
 }
 
 /// Compiles like [`compile`] on a stack that is already large; also returns the AND gates by place.

@@ -38,8 +38,8 @@ pub mod value;
 mod walk;
 
 pub use compile::{
-    Checked, CompileError, Errors, Options, Test, analyse, check, compile, compile_here,
-    compile_text, with_stack,
+    Checked, CompileError, Errors, Options, Test, analyse, check, compile, compile_file,
+    compile_here, compile_text, with_stack,
 };
 pub use cost::Costs;
 pub use lengths::{length_constant, shared_inputs};

@@ -226,6 +226,28 @@ impl InputsBuilder<'_> {
         self.put(index, bits)
     }
 
+    /// Sets an input from bytes: eight wires each, the first wire being the lowest bit of the first
+    /// byte. So an array of bytes is given as it is, an integer or an array of integers in
+    /// little-endian order, and floating-point numbers as IEEE 754 has them. Unused bits of the
+    /// last byte are zero.
+    ///
+    /// # Errors
+    /// `InvalidInput`, see [`InputsBuilder`].
+    pub fn bytes<'p>(self, port: impl Into<Port<'p>>, bytes: &[u8]) -> Result<Self> {
+        let index = self.place(port.into())?;
+        let input = &self.circuit.inputs()[index];
+        let width = input.ty.width() as usize;
+        let Some(bits) = BitVec::from_bytes(width, bytes) else {
+            let (name, ty, takes) = (&input.name, &input.ty, BitVec::byte_len(width));
+            let what = match bytes.len() {
+                given if given == takes => "a bit beyond its width is set".to_string(),
+                given => format!("it takes {takes} bytes, {given} were given"),
+            };
+            return Err(Error::invalid_input(format!("input `{name}` ({ty}): {what}")));
+        };
+        self.put(index, bits)
+    }
+
     /// The number of bits that an input takes, if it may be set.
     ///
     /// # Errors
@@ -414,6 +436,8 @@ mod tests {
             (new().uint("d", 1).err(), "`a`, `b`, `c`"),
             (new().uint(3, 1).err(), "number 3"),
             (new().bits("a", vec![true; 7]).err(), "takes 8 bits, 7"),
+            (new().bytes("a", &[1, 2]).err(), "takes 1 bytes, 2"),
+            (new().bytes("b", &[1]).err(), "belongs to party 1"),
             (new().integers("a", &[1]).err(), "not an array"),
             (floats().integers("c", &[1, 2]).err(), "not an array of integers"),
             (new().integers("c", &[1]).err(), "takes 2 values, 1"),
@@ -427,6 +451,16 @@ mod tests {
             assert!(matches!(error, Error::InvalidInput(_)) && shown.contains(text), "{shown}");
             assert!(!shown.contains("1234") && !shown.contains("4d2"), "{shown}");
         }
+    }
+
+    #[test]
+    fn bits_beyond_the_width_are_refused() {
+        let circuit = circuit([Type::Uint(12), Type::Uint(1), Type::Bool]);
+        let new = || Inputs::builder(&circuit, 0);
+        let bits = new().bytes("a", &[0x21, 0x0f]).unwrap().inputs.bits[0].clone().unwrap();
+        assert_eq!(bits.words(), [0xf21]);
+        let refused = new().bytes("a", &[0x21, 0x1f]).unwrap_err().to_string();
+        assert!(refused.contains("a bit beyond its width"), "{refused}");
     }
 
     proptest! {
@@ -448,6 +482,12 @@ mod tests {
             let new = || Inputs::builder(&circuit, 0);
             let text = value.to_string();
             prop_assert_eq!(bits(new().integers("c", &[value]), 2), bits(new().text("c", &text), 2));
+            let bytes = BitVec::byte_len(width as usize);
+            let given = &value.to_le_bytes()[..bytes];
+            let fits = bits(new().integers("c", &[value]), 2).is_some();
+            if fits && (value >= 0 || width % 8 == 0) {
+                prop_assert_eq!(bits(new().bytes("c", given), 2), bits(new().text("c", &text), 2));
+            }
             let unsigned = value.unsigned_abs();
             let text = unsigned.to_string();
             prop_assert_eq!(bits(new().uint("a", unsigned), 0), bits(new().text("a", &text), 0));

@@ -229,6 +229,15 @@ impl Outputs {
         Ok(self.entry(port.into())?.1)
     }
 
+    /// Returns the bytes of an output, wiped when dropped: eight wires each, as
+    /// [`InputsBuilder::bytes`](crate::InputsBuilder::bytes) takes them.
+    ///
+    /// # Errors
+    /// As [`learnt`](Outputs::learnt).
+    pub fn bytes<'p>(&self, port: impl Into<Port<'p>>) -> Result<Zeroizing<Vec<u8>>> {
+        Ok(Zeroizing::new(self.bits(port)?.to_bytes()))
+    }
+
     /// Returns an output as one unsigned integer, whatever its type: the first wire is its lowest
     /// bit. [`int`](Outputs::int) returns negative numbers.
     ///

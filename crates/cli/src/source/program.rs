@@ -54,6 +54,7 @@ pub fn compile(
     let compiled = symbolon_lang::compile(path, &text, &recorder, &options);
     let circuit = compiled.map_err(|error| match error {
         CompileError::Program(errors) => wrong_program(path, &errors.list, &errors.sources),
+        CompileError::Unread(text) => CliError::usage(text),
         CompileError::NoThread(error) => error.into(),
     })?;
     if let Some((cache, key)) = cache {

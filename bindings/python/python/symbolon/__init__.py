@@ -1,0 +1,112 @@
+"""Maliciously secure computation between parties who do not trust each other.
+
+A circuit says what is computed; the parties learn its outputs and nothing else, even if all others
+cheat:
+
+>>> import symbolon as sy
+>>> richer = sy.builtin("millionaires:32")
+>>> sy.simulate(richer, x=5_000_000, y=4_999_999).value
+1
+
+``simulate`` runs all parties here. On a machine of its own, a party is a `Party`.
+"""
+
+from ._circuits import builtin, circuit, load, source
+from ._party import Party, Peer, simulate
+from ._result import Result
+from ._symbolon import (
+    AssertFailed,
+    CheatingDetected,
+    Circuit,
+    CompileError,
+    InvalidInput,
+    OutOfResources,
+    PeerMismatch,
+    PeerUnreachable,
+    Port,
+    StoreError,
+    SymbolonError,
+    __version__,
+    fingerprint,
+    keygen,
+    options,
+)
+from ._trace import Function, abs_diff, argmin, div, function, maximum, minimum, rem, sort, where
+from ._trace import abs_ as abs
+from ._trace import max_ as max
+from ._trace import min_ as min
+from ._trace import sum_ as sum
+from ._types import (
+    Array,
+    Type,
+    bool_,
+    f32,
+    f64,
+    fixed,
+    i8,
+    i16,
+    i32,
+    i64,
+    sint,
+    u8,
+    u16,
+    u32,
+    u64,
+    uint,
+)
+
+__all__ = [
+    "Array",
+    "AssertFailed",
+    "CheatingDetected",
+    "Circuit",
+    "CompileError",
+    "Function",
+    "InvalidInput",
+    "OutOfResources",
+    "Party",
+    "Peer",
+    "PeerMismatch",
+    "PeerUnreachable",
+    "Port",
+    "Result",
+    "StoreError",
+    "SymbolonError",
+    "Type",
+    "__version__",
+    "abs",
+    "abs_diff",
+    "argmin",
+    "bool_",
+    "builtin",
+    "circuit",
+    "div",
+    "f32",
+    "f64",
+    "fingerprint",
+    "fixed",
+    "function",
+    "i16",
+    "i32",
+    "i64",
+    "i8",
+    "keygen",
+    "load",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "options",
+    "rem",
+    "simulate",
+    "sint",
+    "sort",
+    "source",
+    "sum",
+    "u16",
+    "u32",
+    "u64",
+    "u8",
+    "uint",
+    "where",
+]

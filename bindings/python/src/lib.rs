@@ -1,0 +1,27 @@
+//! What the Python package `symbolon` is built on: types and errors of the library, as Python has
+//! them. The package's own modules, in `python/symbolon`, add what is better said in Python; the
+//! logic is the library's.
+
+mod circuit;
+mod error;
+mod inputs;
+mod outputs;
+mod session;
+mod wait;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _symbolon(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    error::add_to(module)?;
+    module.add_class::<circuit::PyCircuit>()?;
+    module.add_class::<circuit::PyPort>()?;
+    module.add_class::<outputs::PyOutputs>()?;
+    module.add_class::<session::PySession>()?;
+    module.add_function(wrap_pyfunction!(session::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(session::options, module)?)?;
+    module.add_function(wrap_pyfunction!(session::keygen, module)?)?;
+    module.add_function(wrap_pyfunction!(session::fingerprint, module)?)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("protocol_version", symbolon::PROTOCOL_VERSION)
+}
