@@ -36,8 +36,8 @@ def load(
     """Compiles the program in a ``.sym`` file, with the modules beside it.
 
     ``entry`` is the function to compile (``main``), ``parties`` how many there are (as many as the
-    program names); ``constants`` has values for the file's ``pub const``. Raises `CompileError` with
-    every error and its line.
+    program names); ``constants`` has values for the ``pub const`` of the file. Raises
+    `CompileError` with every error and its line.
     """
     return Circuit.compile(None, os.fspath(path), entry, parties, _texts(constants))
 
