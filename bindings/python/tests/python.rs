@@ -50,5 +50,4 @@ fn the_package_s_tests_pass() {
     let ended = tests.output().unwrap();
     let said = String::from_utf8_lossy(&ended.stdout);
     assert!(ended.status.success(), "{said}\n{}", String::from_utf8_lossy(&ended.stderr));
-    println!("{said}");
 }
