@@ -225,13 +225,29 @@ impl Scene {
         adversary: impl FnOnce(&mut [Channel; 2]),
         work: impl Fn(&mut Network) -> Result<T> + Sync,
     ) -> [Result<T>; 2] {
+        self.play_on(Self::channels([a, b], adversary), &work)
+    }
+
+    /// Returns both ends of a connection, after `adversary` has tampered with them.
+    fn channels(
+        [a, b]: [Arc<Meter>; 2],
+        adversary: impl FnOnce(&mut [Channel; 2]),
+    ) -> [Channel; 2] {
         let (a, b) = memory_lanes((0, a), (1, b), 1, None).unwrap();
         let [a, b] = [a, b].map(|mut lanes| lanes.remove(0));
         let mut channels = [a, b];
         channels.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_secs(20)));
         adversary(&mut channels);
+        channels
+    }
+
+    /// The rest of [`play`](Scene::play): it is compiled once, not for each cheat.
+    fn play_on<T: Send>(
+        &self,
+        channels: [Channel; 2],
+        work: &(dyn Fn(&mut Network) -> Result<T> + Sync),
+    ) -> [Result<T>; 2] {
         let stage = &Stage::new(channels.iter().filter(|channel| !channel.cheats()).count());
-        let work = &work;
         std::thread::scope(|scope| {
             let parties = (0..).zip(channels).map(|(me, channel)| {
                 scope.spawn(move || {

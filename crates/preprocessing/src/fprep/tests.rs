@@ -177,6 +177,14 @@ fn run<T: Send>(
     parties: Vec<Party>,
     f: impl Fn(&mut Preprocessor, &mut Lanes) -> Result<T> + Sync,
 ) -> Vec<(Preprocessor, Result<T>)> {
+    run_on(parties, &f)
+}
+
+/// The rest of [`run`]: it is compiled once for each result, not for each test.
+fn run_on<T: Send>(
+    parties: Vec<Party>,
+    f: &(dyn Fn(&mut Preprocessor, &mut Lanes) -> Result<T> + Sync),
+) -> Vec<(Preprocessor, Result<T>)> {
     let parties = parties.into_iter().map(|Party { open, lanes, .. }| (open, lanes));
     mesh::play(parties.collect(), |mut open, lanes| {
         let result = f(&mut open, lanes);

@@ -51,7 +51,7 @@ fn run(
     let mut nets = networks(setting);
     adversary(&mut nets);
     let learnt = [Mutex::default(), Mutex::default()];
-    let ended = both(nets, [&learnt[0], &learnt[1]], |net, learnt: &Mutex<Vec<OutputBits>>| {
+    let ended = both(nets, [&learnt[0], &learnt[1]], &|net, learnt: &Mutex<Vec<OutputBits>>| {
         let circuit = example();
         let mut prepared = prepare(net, &circuit, setting, None)?;
         if net.me == 0 {

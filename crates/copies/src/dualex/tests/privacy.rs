@@ -91,7 +91,7 @@ impl Stage {
         let compiled = Compiled::new(&and(false));
         let mut nets = networks(setting);
         nets[0].lanes[0][0].set_adversary(Box::new(adversary));
-        let prepared = both(nets, [(); 2], |net: &mut Network, ()| {
+        let prepared = both(nets, [(); 2], &|net: &mut Network, ()| {
             let (mut engine, mut all) = (set_up_own(net)?, Vec::new());
             let cheats = net.me == 0;
             for _ in 0..2 * RUNS {
@@ -131,7 +131,7 @@ impl Stage {
         nets[0].lanes[0][0].set_adversary(Box::new(cheat));
         record.listen(&mut nets[1].lanes[0][0], spoil);
         let all = [vec![vec![input; WIDTH as usize], vec![false; WIDTH as usize]]];
-        let ended = both(nets, [(); 2], |net: &mut Network, ()| {
+        let ended = both(nets, [(); 2], &|net: &mut Network, ()| {
             let mut bytes = &self.prepared[usize::from(net.me)][number][..];
             let prepared = SPEC.load_prepared(net, &self.compiled, &mut bytes)?;
             let inputs = inputs_of(self.compiled.circuit(), net.me.number(), &all);

@@ -134,7 +134,7 @@ fn session(setting: Setting, bad: u64, prg: &mut Prg) -> Session {
     let mut nets = networks(setting);
     nets[0].lanes[0][0].set_adversary(Box::new(FnAdversary::new()));
     let tries = Mutex::new(0);
-    let [_, honest] = both(nets, [(); 2], |net, ()| {
+    let [_, honest] = both(nets, [(); 2], &|net, ()| {
         let (played, ended) = scene.play(net);
         if net.me == 1 {
             *tries.lock().unwrap() = played;

@@ -71,7 +71,7 @@ fn stall(net: &mut Network, end: &End) -> Result<()> {
 /// party 1 waits.
 fn granted(setting: Setting, part: impl Fn(&mut Network, End) -> Result<()> + Sync) -> Duration {
     let (sender, receiver) = mpsc::channel();
-    let [_, waited] = both(networks(setting), [Err(receiver), Ok(sender)], part);
+    let [_, waited] = both(networks(setting), [Err(receiver), Ok(sender)], &part);
     match waited {
         Err(Error::Transport { reason: TransportReason::TimedOut(limit), .. }) => limit - SHORT,
         other => panic!("party 1 does not wait: {other:?}"),

@@ -149,7 +149,7 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
             };
             let all = random_inputs(&circuit, n, &mut prg(1));
             let compiled = Compiled::new(&circuit);
-            let ended = both(networks(setting), [(); 2], |net, ()| {
+            let ended = both(networks(setting), [(); 2], &|net, ()| {
                 phase();
                 let mut engine = set_up_own(net)?;
                 phase();

@@ -100,11 +100,10 @@ pub fn expected(circuit: &Circuit, party: u16, all: &[Vec<Vec<bool>>]) -> Output
 pub fn both<S: Send, T: Send>(
     nets: [Network; 2],
     states: [S; 2],
-    part: impl Fn(&mut Network, S) -> Result<T> + Sync,
+    part: &(dyn Fn(&mut Network, S) -> Result<T> + Sync),
 ) -> [Result<T>; 2] {
     let cheats = |net: &Network| net.lanes[0][0].cheats();
     let stage = &Stage::new(nets.iter().filter(|net| !cheats(net)).count());
-    let part = &part;
     std::thread::scope(|scope| {
         let parties = nets.into_iter().zip(states).map(|(net, state)| {
             let cheats = cheats(&net);
@@ -176,7 +175,17 @@ pub fn run_changed(
         nets[0].lanes[0][0].set_adversary(Box::new(FnAdversary::new()));
     }
     adversary(&mut nets);
-    both(nets, [(); 2], |net, ()| {
+    run_on(nets, (setting, circuit, all), cheat, &change)
+}
+
+/// The rest of [`run_changed`]: it is compiled once, not for each cheat.
+fn run_on(
+    nets: [Network; 2],
+    (setting, circuit, all): (Setting, &Circuit, &[Vec<Vec<bool>>]),
+    cheat: Option<&GarblingCheat>,
+    change: &(dyn Fn(&mut Vec<Execution>) + Sync),
+) -> [Result<OutputBits>; 2] {
+    both(nets, [(); 2], &|net, ()| {
         let mut prepared = Box::new(prepare(net, circuit, setting, cheat)?);
         if net.me == 0 {
             change(&mut prepared.executions);

@@ -33,7 +33,7 @@ fn forecast(circuit: &Circuit, setting: Setting, one_by_one: bool, ot: OtExtensi
 /// Runs all phases and compares what each party sends offline and online with the forecast.
 fn assert_bytes(circuit: &Circuit, setting: Setting, one_by_one: bool) {
     let all = random_inputs(circuit, setting.sizes[0] as usize, &mut prg(1));
-    let reports = both(networks(setting), [(); 2], |net, ()| {
+    let reports = both(networks(setting), [(); 2], &|net, ()| {
         net.meter.set_phase("set-up");
         let mut engine = set_up_own(net)?;
         net.meter.set_phase("offline");
