@@ -7,6 +7,7 @@ pub mod builder;
 pub mod builtin;
 mod certain;
 mod circuit;
+mod clients;
 pub mod components;
 mod digest;
 mod error;
@@ -33,6 +34,7 @@ pub mod value;
 
 pub use certain::certain_failures;
 pub use circuit::Circuit;
+pub use clients::ClientPorts;
 pub use error::CircuitError;
 pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
 pub use file::{CircuitFile, FileFormat, read_circuit, read_circuit_file};

@@ -219,6 +219,8 @@ pub enum Owner {
     Each(Span),
     /// The XOR of all parties' shares.
     Share(Span),
+    /// Element i is that of client i, who is no party; or the party of this name, if there is one.
+    Clients(Ident),
 }
 
 /// A party, by number or name.
@@ -248,6 +250,8 @@ pub enum Who {
     Parties(Vec<Party>),
     /// Party i learns element i.
     Each(Span),
+    /// Client i, who is no party, learns element i; or the party of this name, if there is one.
+    Clients(Ident),
     /// Everybody.
     All,
 }

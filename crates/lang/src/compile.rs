@@ -13,7 +13,9 @@ use crate::cost::Costs;
 use crate::diag::{Code, Diagnostic, Diagnostics, LINTS};
 use crate::facts::Facts;
 use crate::ids::{InstanceId, ModuleId};
-use crate::lower::{Entry, EntryInput, EntryOutput, InputKind, assert_number, cycle, lower_entry};
+use crate::lower::{
+    Entry, EntryInput, EntryOutput, InputKind, OutputKind, assert_number, cycle, lower_entry,
+};
 use crate::narrowing;
 use crate::program::Program;
 use crate::references::References;
@@ -33,6 +35,9 @@ pub struct Options {
     pub constants: Vec<(String, String)>,
     /// How many parties there are; by default as many as `parties` names, else 2.
     pub parties: Option<u16>,
+    /// Whether inputs `from clients` are given as they are, by party 0, and all parties learn what
+    /// is `to clients`: to compute in the clear.
+    pub clear_clients: bool,
 }
 
 /// A checked program.
@@ -311,14 +316,24 @@ fn find_entry(cx: &mut Cx<'_>, options: &Options) -> Option<Entry> {
     let mut inputs = Vec::new();
     for (param, &local) in decl.params.iter().zip(&instance.params) {
         let ty = instance.types[instance.locals[local as usize].1 as usize];
-        let kind = input_kind(cx, param)?;
+        let kind = match input_kind(cx, param)? {
+            InputKind::Clients if options.clear_clients => InputKind::Party(PartyId::new(0)),
+            kind => kind,
+        };
         let name = param.name.name.to_string();
         inputs.push(EntryInput { name, kind, ty, span: param.name.span });
     }
     let result = instance.types[instance.result as usize];
-    let outputs = entry_outputs(cx, &decl, result)?;
-    let parties = cx.parties as u16;
-    Some(Entry { name: wanted.to_string(), instance: place, inputs, outputs, parties })
+    let mut outputs = entry_outputs(cx, &decl, result)?;
+    if options.clear_clients {
+        let to_clients = outputs.iter_mut().filter(|output| output.kind == OutputKind::Clients);
+        to_clients.for_each(|output| output.kind = OutputKind::To(Receivers::All));
+    }
+    let parties_known = options.parties.is_some()
+        || !cx.program.parties.is_empty()
+        || constant_parties(options).is_some();
+    let (name, parties) = (wanted.to_string(), cx.parties as u16);
+    Some(Entry { name, instance: place, inputs, outputs, parties, parties_known })
 }
 
 fn input_kind(cx: &mut Cx<'_>, param: &ast::Param) -> Option<InputKind> {
@@ -326,14 +341,24 @@ fn input_kind(cx: &mut Cx<'_>, param: &ast::Param) -> Option<InputKind> {
         Some(Owner::Party(party)) => Some(InputKind::Party(party_number(cx, party)?)),
         Some(Owner::Each(_)) => Some(InputKind::Each),
         Some(Owner::Share(_)) => Some(InputKind::Share),
+        Some(Owner::Clients(name)) => match is_party(cx, name) {
+            true => Some(InputKind::Party(party_number(cx, &Party::Name(name.clone()))?)),
+            false => Some(InputKind::Clients),
+        },
         None => {
             let message = format!("nothing says whose `{}` is", param.name.name);
             let error = Diagnostic::new(Code::Port, param.name.span, message);
-            cx.errors
-                .push(error.help("write `from 0`, `from each` or `from share` after its type"));
+            cx.errors.push(error.help(
+                "write `from 0`, `from each`, `from share` or `from clients` after its type",
+            ));
             None
         }
     }
+}
+
+/// Returns whether the program itself has a party of this name.
+fn is_party(cx: &Cx<'_>, name: &Ident) -> bool {
+    cx.program.parties.iter().any(|known| known.name == name.name)
 }
 
 fn party_number(cx: &mut Cx<'_>, party: &Party) -> Option<PartyId> {
@@ -384,22 +409,27 @@ fn entry_outputs(cx: &mut Cx<'_>, decl: &ast::FnDecl, result: TyId) -> Option<Ve
     };
     let mut outputs = Vec::new();
     for ((name, _, who), ty) in ports.iter().zip(types) {
-        let to = match who {
-            Who::All => Some(Receivers::All),
-            Who::Each(_) => None,
+        let kind = match who {
+            Who::All => OutputKind::To(Receivers::All),
+            Who::Each(_) => OutputKind::Each,
+            Who::Clients(name) if is_party(cx, name) => {
+                let party = party_number(cx, &Party::Name(name.clone()))?;
+                OutputKind::To(Receivers::Only(vec![party]))
+            }
+            Who::Clients(_) => OutputKind::Clients,
             Who::Parties(parties) => {
                 let mut all = Vec::new();
                 for party in parties {
                     all.push(party_number(cx, party)?);
                 }
-                Some(Receivers::Only(all))
+                OutputKind::To(Receivers::Only(all))
             }
         };
         if &*name.name == Circuit::FAILURE {
             let message = "`assert` is the name of the output that reports failures";
             cx.errors.push(Diagnostic::new(Code::Port, name.span, message));
         }
-        outputs.push(EntryOutput { name: name.name.to_string(), to, ty, span: name.span });
+        outputs.push(EntryOutput { name: name.name.to_string(), kind, ty, span: name.span });
     }
     Some(outputs)
 }

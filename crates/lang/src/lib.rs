@@ -45,8 +45,8 @@ pub use cost::Costs;
 pub use lengths::{length_constant, shared_inputs};
 pub use library::modules as library_modules;
 pub use lower::{
-    Entry, EntryInput, EntryOutput, InputKind, assert_number, lower_entry, lower_entry_as_repeats,
-    one_call,
+    Entry, EntryInput, EntryOutput, InputKind, OutputKind, assert_number, lower_entry,
+    lower_entry_as_repeats, one_call,
 };
 
 /// A source file has at most this many bytes.

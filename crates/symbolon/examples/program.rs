@@ -20,7 +20,7 @@ fn salaries() -> Result<Circuit> {
     // For a program that uses files of its own, `compile` takes a `source::Folder`.
     let text = include_str!("../../../examples/sym/salaries.sym");
     let constants = vec![("LEAST".to_string(), "2".to_string())];
-    let options = Options { constants, parties: Some(2), entry: None };
+    let options = Options { constants, parties: Some(2), ..Options::default() };
     compile_text(text, &options).map_err(|errors| errors.to_string().into())
 }
 

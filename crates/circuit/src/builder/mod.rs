@@ -26,6 +26,7 @@ mod call;
 mod compare;
 mod component;
 mod divide;
+mod field;
 mod float;
 pub(crate) mod gates;
 mod improve;
@@ -46,6 +47,7 @@ use std::ops::{Deref, DerefMut};
 
 pub use bit::{Bit, Word};
 pub use component::ComponentBuilder;
+pub use field::Tags;
 pub use float::{F32, F64, Format};
 pub use gates::Gates;
 pub use network::sorting_network;

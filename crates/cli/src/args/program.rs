@@ -34,6 +34,7 @@ impl ProgramArgs {
 
     /// Returns the compiler's options.
     pub fn options(&self, parties: Option<u16>) -> Options {
-        Options { entry: self.entry.clone(), constants: self.constants.clone(), parties }
+        let (entry, constants) = (self.entry.clone(), self.constants.clone());
+        Options { entry, constants, parties, clear_clients: false }
     }
 }

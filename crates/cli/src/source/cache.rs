@@ -94,7 +94,7 @@ impl Key {
             .iter()
             .for_each(|part| add(part.as_bytes()));
         add(options.entry.as_deref().unwrap_or_default().as_bytes());
-        add(&[u8::from(options.entry.is_some())]);
+        add(&[u8::from(options.entry.is_some()), u8::from(options.clear_clients)]);
         add(&options.parties.map_or([0; 3], |n| {
             let [low, high] = n.to_le_bytes();
             [1, low, high]

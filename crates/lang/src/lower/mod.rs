@@ -9,10 +9,12 @@ mod body;
 mod bounds;
 mod calls;
 mod choice;
+mod clients;
 mod control;
 mod copies;
 mod count;
 mod derived;
+mod entry;
 mod eval;
 mod exclude;
 mod fits;
@@ -52,9 +54,8 @@ use state::Frame;
 
 pub use calls::cycle;
 pub use count::one_call;
-pub use ports::{
-    Entry, EntryInput, EntryOutput, InputKind, lower_entry, lower_entry_as_repeats, port_type,
-};
+pub use entry::{Entry, EntryInput, EntryOutput, InputKind, OutputKind, port_type};
+pub use ports::{lower_entry, lower_entry_as_repeats};
 
 /// A component has at most this many wires while it is built.
 const MAX_WIRES: u32 = 1 << 27;

@@ -3,111 +3,16 @@
 use std::collections::HashMap;
 
 use symbolon_circuit::builder::{Bit, Builder, Word};
-use symbolon_circuit::{Circuit, PartyId, Receivers, Type};
+use symbolon_circuit::{Circuit, ClientPorts, PartyId, Receivers, Type};
 
+use super::clients::Clients;
+use super::entry::{Entry, EntryInput, EntryOutput, InputKind, OutputKind, port_type};
 use super::{Done, Failed, Lower, Machine, calls};
 use crate::cost::{Costs, Totals};
 use crate::diag::{Code, Diagnostics};
-use crate::ids::InstanceId;
 use crate::source::Span;
 use crate::tir::Tir;
-use crate::ty::{Precision, Shape, Shapes, TyId};
-
-/// The owner of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputKind {
-    /// This party.
-    Party(PartyId),
-    /// Element i is party i's.
-    Each,
-    /// The XOR of all parties' shares.
-    Share,
-}
-
-/// An input of an entry.
-#[derive(Clone, Debug)]
-pub struct EntryInput {
-    /// Its name.
-    pub name: String,
-    /// Its owner.
-    pub kind: InputKind,
-    /// Its type.
-    pub ty: TyId,
-    /// Its place.
-    pub span: Span,
-}
-
-/// An output of an entry.
-#[derive(Clone, Debug)]
-pub struct EntryOutput {
-    /// Its name.
-    pub name: String,
-    /// Who learns it; if `None`, party i learns element i.
-    pub to: Option<Receivers>,
-    /// Its type.
-    pub ty: TyId,
-    /// Its place.
-    pub span: Span,
-}
-
-/// A function whose parameters are inputs.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// The circuit's name.
-    pub name: String,
-    /// The instance in [`Tir::instances`].
-    pub instance: InstanceId,
-    /// Its inputs.
-    pub inputs: Vec<EntryInput>,
-    /// Its outputs.
-    pub outputs: Vec<EntryOutput>,
-    /// How many parties there are.
-    pub parties: u16,
-}
-
-impl Entry {
-    /// Returns a test as an entry: party 0 owns its parameters, and all learn its result, if any.
-    pub fn test(
-        instance: InstanceId,
-        inputs: Vec<EntryInput>,
-        result: TyId,
-        shapes: &Shapes,
-    ) -> Entry {
-        let span = Span::default();
-        let output =
-            EntryOutput { name: "result".into(), to: Some(Receivers::All), ty: result, span };
-        let outputs = if shapes.width(result) > 0 { vec![output] } else { Vec::new() };
-        Entry { name: "test".into(), instance, inputs, outputs, parties: 2 }
-    }
-}
-
-/// Returns the type of a port.
-pub fn port_type(shapes: &Shapes, ty: TyId) -> Type {
-    if let Some(len) = shapes.text_len(ty) {
-        return Type::Text(len as u32);
-    }
-    let all = |parts: &[TyId]| parts.iter().map(|part| port_type(shapes, *part)).collect();
-    match shapes.shape(ty) {
-        Shape::Bool => Type::Bool,
-        Shape::Int(false, width) => Type::Uint(*width),
-        Shape::Int(true, width) => Type::Int(*width),
-        Shape::Fixed(int, frac) => Type::Fixed { int: *int, frac: *frac },
-        Shape::Float(Precision::Single) => Type::F32,
-        Shape::Float(Precision::Double) => Type::F64,
-        Shape::Tuple(parts) => Type::Tuple(all(parts)),
-        Shape::Array(element, len) => {
-            Type::Array { len: *len as u32, elem: Box::new(port_type(shapes, *element)) }
-        }
-        Shape::Struct(name, fields) => Type::Struct {
-            name: name.to_string(),
-            fields: fields.iter().map(|(n, ty)| (n.to_string(), port_type(shapes, *ty))).collect(),
-        },
-        Shape::Enum(name, variants) => Type::Enum {
-            name: name.to_string(),
-            variants: variants.iter().map(|(n, parts)| (n.to_string(), all(parts))).collect(),
-        },
-    }
-}
+use crate::ty::Shape;
 
 /// Writes an entry as a circuit; also returns the AND gates by place, if `costs`.
 ///
@@ -148,11 +53,20 @@ fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<C
         raw.push(input_words(&mut lower, &mut builder, input, entry.parties)?);
     }
     let fails = calls::fails(&mut lower, entry.instance);
+    let failure = if fails { lower.code_bits } else { 0 };
+    let clients = Clients::of(&mut lower, entry, failure)?;
+    let shares = clients.as_ref().map_or_else(Vec::new, |all| share_words(&mut builder, all));
     let span = instance.span;
     let mut machine = Machine::new(&mut lower, &mut builder, false);
     machine.account(span);
+    let given = clients.as_ref().map(|all| all.read(&mut machine, &shares)).transpose()?;
+    let mut of_clients = given.iter().flat_map(|given| given.values.iter().cloned());
     let mut args = Vec::new();
     for (input, words) in entry.inputs.iter().zip(raw) {
+        if input.kind == InputKind::Clients {
+            args.extend(of_clients.next());
+            continue;
+        }
         let mut words = words.into_iter();
         let first = words.next().unwrap_or_default();
         let word = words.fold(first, |sum, word| match input.kind {
@@ -166,14 +80,20 @@ fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<C
     }
     let result = machine.function(instance, args)?;
     let result = machine.unless_failed(result, span)?;
+    let (words, to_clients) = output_words(tir, entry, &result);
+    let answers = match clients.as_ref().zip(given.as_ref()) {
+        Some((all, given)) if !to_clients.is_empty() => {
+            Some(all.answer(&mut machine, given, &to_clients)?)
+        }
+        _ => None,
+    };
     let (failed, code, booked) = machine.into_parts();
     let before = Totals::so_far(&builder);
-    let mut start = 0;
-    for output in &entry.outputs {
-        let width = tir.shapes.width(output.ty) as usize;
-        let word = result.slice(start..start + width);
-        start += width;
+    for (output, word) in words {
         put_output(&mut lower, &mut builder, output, &word, entry.parties)?;
+    }
+    if let (Some(all), Some(given)) = (&clients, &given) {
+        put_for_clients(&mut builder, &all.ports, &given.counted, answers.as_ref());
     }
     let after = Totals::so_far(&builder) - before;
     // An assert that can never fail needs no output.
@@ -207,12 +127,53 @@ fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<C
 fn everybody(outputs: &[EntryOutput]) -> Receivers {
     let mut all = Vec::new();
     for output in outputs {
-        match &output.to {
-            Some(Receivers::Only(parties)) => all.extend_from_slice(parties),
+        match &output.kind {
+            OutputKind::To(Receivers::Only(parties)) => all.extend_from_slice(parties),
             _ => return Receivers::All,
         }
     }
     Receivers::Only(all)
+}
+
+/// Returns the outputs that parties learn, and the words of those that clients do.
+fn output_words<'e>(
+    tir: &Tir,
+    entry: &'e Entry,
+    result: &Word,
+) -> (Vec<(&'e EntryOutput, Word)>, Vec<Word>) {
+    let (mut words, mut to_clients, mut start) = (Vec::new(), Vec::new(), 0);
+    for output in &entry.outputs {
+        let width = tir.shapes.width(output.ty) as usize;
+        let word = result.slice(start..start + width);
+        start += width;
+        match output.kind {
+            OutputKind::Clients => to_clients.push(word),
+            _ => words.push((output, word)),
+        }
+    }
+    (words, to_clients)
+}
+
+/// Declares the inputs with the shares of clients, one for each party.
+fn share_words(builder: &mut Builder, clients: &Clients) -> Vec<Word> {
+    let ports = &clients.ports;
+    let ty = ports.each(ports.share_type());
+    let input = |owner| builder.input(ClientPorts::shares(owner), ty.clone(), owner);
+    PartyId::all(ports.parties).map(input).collect()
+}
+
+/// Puts out which clients were counted, and what only they can read.
+fn put_for_clients(
+    builder: &mut Builder,
+    ports: &ClientPorts,
+    counted: &Word,
+    answers: Option<&Word>,
+) {
+    let ty = ports.each(Type::Bool);
+    builder.output(ClientPorts::COUNTED, counted, ty, Receivers::All);
+    if let (Some(answers), Some(ty)) = (answers, ports.answer_type()) {
+        builder.output(ClientPorts::ANSWERS, answers, ports.each(ty), Receivers::All);
+    }
 }
 
 fn input_words(
@@ -225,6 +186,8 @@ fn input_words(
     let (ty, owners) = match input.kind {
         InputKind::Party(owner) => (input.ty, vec![owner]),
         InputKind::Share => (input.ty, PartyId::all(parties).collect()),
+        // Clients of all inputs have their ports together.
+        InputKind::Clients => return Ok(Vec::new()),
         InputKind::Each => match shapes.shape(input.ty) {
             Shape::Array(element, len) if *len == u64::from(parties) => {
                 (*element, PartyId::all(parties).collect())
@@ -265,7 +228,7 @@ fn put_output(
         let message = format!("the output `{}` has no bits", output.name);
         return lower.error(Code::Port, output.span, message);
     }
-    if let Some(to) = &output.to {
+    if let OutputKind::To(to) = &output.kind {
         let port = port_type(shapes, output.ty);
         builder.output(output.name.clone(), word, port, to.clone());
         return Ok(());

@@ -218,7 +218,7 @@ impl<'c> Server<'c> {
 
     fn options(&self) -> Options {
         let constants = self.settings.constants.clone().into_iter().collect();
-        Options { entry: None, constants, parties: self.settings.parties }
+        Options { constants, parties: self.settings.parties, ..Options::default() }
     }
 
     /// Checks a document that has changed; false if none has.

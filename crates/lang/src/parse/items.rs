@@ -309,6 +309,7 @@ impl Parser<'_> {
         match self.text_at(0) {
             "each" => Ok(Owner::Each(self.next().span)),
             "share" => Ok(Owner::Share(self.next().span)),
+            "clients" => Ok(Owner::Clients(self.name()?)),
             _ => Ok(Owner::Party(self.party()?)),
         }
     }
@@ -348,6 +349,7 @@ impl Parser<'_> {
     fn who(&mut self) -> Parsed<Who> {
         match self.text_at(0) {
             "each" => Ok(Who::Each(self.next().span)),
+            "clients" => Ok(Who::Clients(self.name()?)),
             "all" => {
                 self.next();
                 Ok(Who::All)

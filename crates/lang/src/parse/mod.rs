@@ -22,9 +22,9 @@
 //! fn:       "fn"NAME[generics]"("param,*")"["->"result]block
 //! generics: "<"(NAME[":"NAME]|"const"NAME":"type),+">"
 //! param:    ["mut"](NAME":"type["from"owner]|"self")
-//! owner:    INT|NAME|"each"|"share"
+//! owner:    INT|NAME|"each"|"share"|"clients"
 //! result:   type|"("(NAME":"type"to"who),+")"
-//! who:      INT|NAME|"each"|"all"|"("(INT|NAME),+")"
+//! who:      INT|NAME|"each"|"clients"|"all"|"("(INT|NAME),+")"
 //! type:     path["<"arg,+">"]|"["type";"expr"]"|"("type,*")"
 //! arg:      type|binary
 //! path:     NAME{"::"NAME}

@@ -60,13 +60,15 @@ fn the_key_covers_all_that_the_compiler_is_given() {
         entry: entry.map(String::from),
         constants: constants.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect(),
         parties,
+        clear_clients: false,
     };
     let none = Options::default();
     let all = [
         ("a.sym", "x", none.clone()),
         ("b.sym", "x", none.clone()),
         ("a.sym", "y", none.clone()),
-        ("a.symx", "", none),
+        ("a.symx", "", none.clone()),
+        ("a.sym", "x", Options { clear_clients: true, ..none }),
         ("a.sym", "x", options(Some(""), &[], None)),
         ("a.sym", "x", options(Some("f"), &[], None)),
         ("a.sym", "x", options(None, &[], Some(2))),

@@ -1,0 +1,94 @@
+//! Binary fields and the tags over their elements.
+
+use zeroize::Zeroizing;
+
+/// The field GF(2^n), n = 8 or 64, modulo x^n + x^4 + x^3 + x + 1.
+///
+/// Timing: clients' values and keys | no branch and no index depends on an element
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    bits: u32,
+}
+
+impl Field {
+    /// GF(2^64), in which clients compute.
+    pub const BLOCKS: Field = Field { bits: 64 };
+
+    /// GF(2^8): small enough to measure how often a change passes.
+    pub const SMALL: Field = Field { bits: 8 };
+
+    /// Returns the bits of an element.
+    pub fn bits(self) -> u32 {
+        self.bits
+    }
+
+    /// Returns the product of two elements.
+    pub fn mul(self, x: u64, y: u64) -> u64 {
+        let top = self.bits - 1;
+        let mask = u64::MAX >> (63 - top);
+        let (mut product, mut x) = (0, x);
+        for bit in 0..self.bits {
+            product ^= x & (y >> bit & 1).wrapping_neg();
+            x = (x << 1 & mask) ^ ((x >> top & 1).wrapping_neg() & 0b11011);
+        }
+        product
+    }
+
+    fn horner(self, start: u64, blocks: &[u64], x: u64) -> u64 {
+        blocks.iter().rev().fold(start, |sum, block| self.mul(sum ^ block, x))
+    }
+
+    /// Returns s^(d+2) + Σ x_i·s^i for an odd number d of blocks.
+    ///
+    /// # Panics
+    /// When the number of blocks is even: the tag would not detect a change of s.
+    pub fn amd_tag(self, blocks: &[u64], s: u64) -> u64 {
+        assert!(!blocks.len().is_multiple_of(2), "an even number of blocks");
+        self.horner(self.mul(s, s), blocks, s)
+    }
+
+    /// Returns b + Σ x_i·a^i.
+    pub fn one_time_tag(self, blocks: &[u64], a: u64, b: u64) -> u64 {
+        self.horner(0, blocks, a) ^ b
+    }
+}
+
+/// Reads blocks, whose number divides the bytes.
+pub(crate) fn to_blocks(bytes: &[u8]) -> Zeroizing<Vec<u64>> {
+    let blocks = bytes.as_chunks::<8>().0.iter();
+    Zeroizing::new(blocks.map(|block| u64::from_le_bytes(*block)).collect())
+}
+
+/// Writes blocks.
+pub(crate) fn to_bytes(blocks: &[u64]) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(8 * blocks.len()));
+    blocks.iter().for_each(|block| bytes.extend_from_slice(&block.to_le_bytes()));
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fields_are_fields() {
+        // The product of AES' specification.
+        assert_eq!(Field::SMALL.mul(0x57, 0x83), 0xc1);
+        for x in 1..256 {
+            let inverses = (1..256).filter(|&y| Field::SMALL.mul(x, y) == 1).count();
+            assert_eq!(inverses, 1, "{x}");
+        }
+        // x^(2^64) = x, and x^(2^32) is another element: the modulus has no factor of a degree that
+        // divides 32, so it is irreducible.
+        let field = Field::BLOCKS;
+        let mut power = 2;
+        for squared in 1..=64 {
+            power = field.mul(power, power);
+            assert_eq!(power == 2, squared == 64, "{squared}");
+        }
+        let (x, y, z) = (0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210, 0xdead_beef_0bad_f00d);
+        assert_eq!(field.mul(x, y ^ z), field.mul(x, y) ^ field.mul(x, z));
+        assert_eq!(field.mul(x, field.mul(y, z)), field.mul(field.mul(x, y), z));
+        assert_eq!(field.mul(1 << 63, 2), 0b11011);
+    }
+}

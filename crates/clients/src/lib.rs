@@ -1,0 +1,44 @@
+//! Clients who are no party: how they share values among the parties, and how they read answers.
+//!
+//! A circuit for clients is made of a program with inputs `from clients`. Its [`Layout`] says all
+//! that clients and parties must know.
+//!
+//! 1. A client calls [`Layout::encode`]. Each party gets its [`Share`] and the [`Hashes`] of all
+//!    shares; the client keeps a [`Receipt`] if it gets answers.
+//! 2. A party calls [`Layout::accept`], which checks its own share against the hashes. Parties
+//!    compare the digests, so that they know that they hold parts of the same submission.
+//! 3. Each party makes its input of the shares ([`Layout::input`]), and they run the circuit.
+//!    [`Layout::counted`] says which clients were counted.
+//! 4. Any party passes on a client's answer ([`Layout::answer`]), and the client reads it
+//!    ([`Layout::open`]).
+//!
+//! # Bytes
+//! Bits fill blocks of 64 bits, the first bit on the least significant place; blocks are
+//! little-endian. Blocks are elements of GF(2^64) modulo x^64 + x^4 + x^3 + x + 1; bit i is the
+//! coefficient of x^i.
+//!
+//! | | blocks |
+//! | --- | --- |
+//! | message | values, each after the other, filled up with zeros; if there are answers, as many random bits, filled up with zeros, and random keys a and b; a block of zeros if that makes an even number d odd |
+//! | codeword | message x_1 … x_d, random s, t = s^(d+2) + Σ x_i·s^i |
+//! | share | 32 random bytes (not blocks), then blocks; all shares' blocks add up to the codeword |
+//! | answer | masked answers y_1 … y_k, filled up with zeros, tag b + Σ y_i·a^i; all zero for a client that was not counted |
+//!
+//! The hash of party p's share is SHA-256 of `symbolon client share`, p in 2 bytes, the share. The
+//! digest of a submission is SHA-256 of `symbolon client submission`, the context and the client's
+//! name, each after its length in 8 bytes, the number of parties in 2 bytes, and the hashes of all
+//! shares. Numbers are little-endian.
+
+mod answer;
+mod digest;
+mod error;
+pub mod field;
+mod json;
+mod layout;
+mod share;
+
+pub use answer::{Opened, Receipt};
+pub use digest::Hashes;
+pub use error::ClientError;
+pub use layout::Layout;
+pub use share::{Share, Submission};
