@@ -61,15 +61,15 @@ impl ClientPorts {
         self.answer_bits().div_ceil(BLOCK)
     }
 
-    /// Returns the number d of blocks under the tag: values, then, if there are answers, their pad
-    /// and the two keys of their tag. It is odd: a block of zeros may be the last one.
-    pub fn blocks(&self) -> u64 {
+    /// Returns how many blocks a client's share has: values, the random point s, the tag t; then,
+    /// if there are answers, their pad and the two keys of their tag.
+    pub fn share_blocks(&self) -> u64 {
         let keys = if self.answers.is_empty() { 0 } else { self.answer_blocks() + 2 };
-        (self.value_blocks() + keys) | 1
+        self.value_blocks() + 2 + keys
     }
 
-    /// Returns the type of one client's share: presence, values, pad and keys if there are answers,
-    /// the random point s and the tag t.
+    /// Returns the type of one client's share: presence, and what the blocks have, without what
+    /// fills them up.
     pub fn share_type(&self) -> Type {
         let block = || Type::Uint(BLOCK as u32);
         let record = |name: &str, fields: &[(String, Type)]| Type::Struct {
@@ -80,11 +80,11 @@ impl ClientPorts {
             ("present".to_string(), Type::Bool),
             ("values".to_string(), record("Values", &self.values)),
         ];
+        fields.extend(["s", "t"].map(|part| (part.to_string(), block())));
         if !self.answers.is_empty() {
             fields.push(("pad".into(), record("Answers", &self.answers)));
             fields.extend(["a", "b"].map(|key| (key.to_string(), block())));
         }
-        fields.extend(["s", "t"].map(|part| (part.to_string(), block())));
         record("ClientShare", &fields)
     }
 

@@ -34,22 +34,13 @@ impl Field {
         product
     }
 
-    fn horner(self, start: u64, blocks: &[u64], x: u64) -> u64 {
-        blocks.iter().rev().fold(start, |sum, block| self.mul(sum ^ block, x))
-    }
-
-    /// Returns s^(d+2) + Σ x_i·s^i for an odd number d of blocks.
-    ///
-    /// # Panics
-    /// When the number of blocks is even: the tag would not detect a change of s.
+    /// Returns s^(q+1) + Σ x_i·s^i over d blocks x_1 … x_d, where q is the smallest power of two
+    /// above d.
     pub fn amd_tag(self, blocks: &[u64], s: u64) -> u64 {
-        assert!(!blocks.len().is_multiple_of(2), "an even number of blocks");
-        self.horner(self.mul(s, s), blocks, s)
-    }
-
-    /// Returns b + Σ x_i·a^i.
-    pub fn one_time_tag(self, blocks: &[u64], a: u64, b: u64) -> u64 {
-        self.horner(0, blocks, a) ^ b
+        let squarings = usize::BITS - blocks.len().leading_zeros();
+        let power = (0..squarings).fold(s, |power, _| self.mul(power, power));
+        let sum = blocks.iter().rev().fold(0, |sum, block| self.mul(sum, s) ^ block);
+        self.mul(sum ^ power, s)
     }
 }
 
@@ -90,5 +81,10 @@ mod tests {
         assert_eq!(field.mul(x, y ^ z), field.mul(x, y) ^ field.mul(x, z));
         assert_eq!(field.mul(x, field.mul(y, z)), field.mul(field.mul(x, y), z));
         assert_eq!(field.mul(1 << 63, 2), 0b11011);
+        let cube = field.mul(x, field.mul(x, x));
+        assert_eq!(field.amd_tag(&[y], x), cube ^ field.mul(x, y));
+        let fifth = field.mul(cube, field.mul(x, x));
+        let [first, second] = [field.mul(x, y), field.mul(field.mul(x, x), z)];
+        assert_eq!(field.amd_tag(&[y, z], x), fifth ^ first ^ second);
     }
 }

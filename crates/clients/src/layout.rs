@@ -1,7 +1,7 @@
 //! What a circuit's clients and parties must know, and what they do with it.
 
 use symbolon_circuit::{Circuit, ClientPorts, Input, PartyId, parse_value};
-use symbolon_primitives::{BitVec, reserve_wiped};
+use symbolon_primitives::BitVec;
 use zeroize::Zeroizing;
 
 use crate::answer::{Opened, Receipt};
@@ -47,7 +47,7 @@ impl Layout {
 
     /// Returns the bytes of a share.
     pub fn share_len(&self) -> usize {
-        BLINDING + 8 * (self.ports.blocks() as usize + 2)
+        BLINDING + 8 * self.ports.share_blocks() as usize
     }
 
     /// Returns the bytes of an answer; 0 if there are none.
@@ -112,8 +112,8 @@ impl Layout {
     }
 
     /// Makes shares like [`encode`](Self::encode) with random bytes from elsewhere: for tests and
-    /// for what must be repeated. The bytes are asked for in this order: the pad and the keys
-    /// together, s, then each share but the last, then the random bytes of the last one.
+    /// for what must be repeated. The bytes are asked for in this order: s, the pad and
+    /// the keys together if there are answers, then each share but the last, then the random bytes of the last one.
     ///
     /// # Errors
     /// Those of [`encode`](Self::encode).
@@ -127,18 +127,19 @@ impl Layout {
             let reason = format!("a client gives {expected} bits, not {}", values.len());
             return Err(ClientError::Value(reason));
         }
-        let mut receipt = Zeroizing::new(vec![0; self.receipt_len()]);
-        random(&mut receipt)?;
-        clear_beyond(&mut receipt, self.ports.answer_bits() as usize);
         let mut s = Zeroizing::new([0; 8]);
         random(&mut *s)?;
         let s = Zeroizing::new(u64::from_le_bytes(*s));
-        let mut blocks = Zeroizing::new(Vec::with_capacity(self.ports.blocks() as usize + 2));
+        let mut receipt = Zeroizing::new(vec![0; self.receipt_len()]);
+        if !receipt.is_empty() {
+            random(&mut receipt)?;
+        }
+        clear_beyond(&mut receipt, self.ports.answer_bits() as usize);
+        let mut blocks = Zeroizing::new(Vec::with_capacity(self.ports.share_blocks() as usize));
         blocks.extend_from_slice(values.words());
-        blocks.extend_from_slice(&to_blocks(&receipt));
-        blocks.resize(self.ports.blocks() as usize, 0);
         let tag = Zeroizing::new(Field::BLOCKS.amd_tag(&blocks, *s));
         blocks.extend([*s, *tag]);
+        blocks.extend_from_slice(&to_blocks(&receipt));
         let mut rest = to_bytes(&blocks);
         let mut shares = Vec::with_capacity(usize::from(self.ports.parties));
         for _ in 1..self.ports.parties {
@@ -207,14 +208,13 @@ impl Layout {
                     left -= some;
                 }
             };
-            let values = self.ports.value_blocks() as usize;
-            push(&blocks[..values], self.ports.value_bits() as usize);
-            let pads = self.ports.answer_blocks() as usize;
-            push(&blocks[values..values + pads], self.ports.answer_bits() as usize);
-            if pads > 0 {
-                push(&blocks[values + pads..values + pads + 2], 2 * BLOCK);
+            let (values, rest) = blocks.split_at(self.ports.value_blocks() as usize);
+            push(values, self.ports.value_bits() as usize);
+            push(&rest[..2], 2 * BLOCK);
+            if let [pad @ .., a, b] = &rest[2..] {
+                push(pad, self.ports.answer_bits() as usize);
+                push(&[*a, *b], 2 * BLOCK);
             }
-            push(&blocks[self.ports.blocks() as usize..], 2 * BLOCK);
         }
         Ok(bits)
     }
@@ -258,9 +258,9 @@ impl Layout {
 
     /// Reads an answer.
     ///
-    /// Check: answers to clients | `one-time tag`, at the client: a polynomial hash of the masked
-    /// answer under keys that it shared with its values | an answer that a party changed |
-    /// k / 2^64 for k blocks
+    /// Check: answers to clients | `answer tag`, at the client: a polynomial hash of the answer
+    /// under keys that it shared with its values | an answer, a pad or keys that a party changed |
+    /// q / 2^64, q the power of two above the answer's blocks
     ///
     /// # Errors
     /// When it has another length, says that the client was not counted, or was changed.
@@ -273,15 +273,14 @@ impl Layout {
             return Err(ClientError::NotCounted);
         }
         let (keys, answer) = (to_blocks(receipt.as_bytes()), to_blocks(answer));
-        let masked = &answer[..answer.len() - 1];
+        let (masked, tag) = answer.split_at(answer.len() - 1);
         let (pad, keys) = keys.split_at(masked.len());
-        let tag = Field::BLOCKS.one_time_tag(masked, keys[0], keys[1]);
-        if tag != answer[masked.len()] {
+        let opened = masked.iter().zip(pad).map(|(y, pad)| y ^ pad);
+        let opened: Zeroizing<Vec<u64>> = Zeroizing::new(opened.collect());
+        if Field::BLOCKS.amd_tag(&opened, keys[0]) ^ keys[1] != tag[0] {
             return Err(ClientError::Changed);
         }
-        let mut bytes = Zeroizing::new(Vec::new());
-        reserve_wiped(&mut bytes, 8 * masked.len());
-        masked.iter().zip(pad).for_each(|(y, pad)| bytes.extend((y ^ pad).to_le_bytes()));
+        let bytes = to_bytes(&opened);
         let width = self.ports.answer_bits() as usize;
         let bits = BitVec::from_bytes(width, &bytes[..BitVec::byte_len(width)]);
         let bits = bits.ok_or(ClientError::Changed)?;

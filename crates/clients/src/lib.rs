@@ -19,10 +19,11 @@
 //!
 //! | | blocks |
 //! | --- | --- |
-//! | message | values, each after the other, filled up with zeros; if there are answers, as many random bits, filled up with zeros, and random keys a and b; a block of zeros if that makes an even number d odd |
-//! | codeword | message x_1 … x_d, random s, t = s^(d+2) + Σ x_i·s^i |
-//! | share | 32 random bytes (not blocks), then blocks; all shares' blocks add up to the codeword |
-//! | answer | masked answers y_1 … y_k, filled up with zeros, tag b + Σ y_i·a^i; all zero for a client that was not counted |
+//! | values | x_1 … x_d: each value after the other, filled up with zeros |
+//! | tag | tag(x; s) = s^(q+1) + Σ x_i·s^i, q the smallest power of two above d |
+//! | message | x_1 … x_d, random s, t = tag(x; s); if there are answers, a pad of as many random bits, filled up with zeros, and random keys a and b |
+//! | share | 32 random bytes (not blocks), then blocks; all shares' blocks add up to the message |
+//! | answer | the answers v_1 … v_k, filled up with zeros, plus the pad; then tag(v; a) + b; all zero for a client that was not counted |
 //!
 //! The hash of party p's share is SHA-256 of `symbolon client share`, p in 2 bytes, the share. The
 //! digest of a submission is SHA-256 of `symbolon client submission`, the context and the client's

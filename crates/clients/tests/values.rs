@@ -55,7 +55,7 @@ fn clients_give_values_and_read_answers() {
     }
 }
 
-/// Values of many types, in two inputs; the second gives an odd number of blocks.
+/// Values of many types, in two inputs.
 const RECORDS: &str = "
 enum Side { Buy, Sell(u7), Wait { until: [u4; 3] } }
 struct Order { side: Side, price: fixed<9, 5>, note: text<3> }
@@ -159,22 +159,22 @@ const PRODUCT: u64 = 729;
 
 #[test]
 fn clients_take_as_many_gates_as_documented() {
-    // For each client a product for each block, which are odd in number, the comparison of the tag,
-    // presence and the bits of the value.
+    // For each client a product for each block of its values, the comparison of the tag, presence
+    // and the bits of the value.
     for (ty, blocks, width, parties) in
-        [("u64", 1, 64, 2), ("u64", 1, 64, 5), ("bool", 1, 1, 3), ("[u64; 2]", 3, 128, 3)]
+        [("u64", 1, 64, 2), ("u64", 1, 64, 5), ("bool", 1, 1, 3), ("[u64; 2]", 2, 128, 3)]
     {
         let program = plain(ty, 10, parties);
-        assert_eq!(program.layout.ports().blocks(), blocks, "{ty}");
+        assert_eq!(program.layout.ports().value_blocks(), blocks, "{ty}");
         let expected = blocks * PRODUCT + 63 + u64::from(parties) + width;
         assert_eq!(and_count(&program.circuit), 10 * expected, "{ty}");
     }
-    // An answer takes the blocks of its pad and its keys more, and then a product for each block.
+    // An answer takes a product for each block, and its bits and those of the tag.
     let before = and_count(&plain("u64", 5, 2).circuit);
     let text = "fn main(x: [Option<u64>; 5] from clients) \
                 -> (x: [Option<u64>; 5] to all, y: [u64; 5] to clients) { (x, [7; 5]) }";
     let after = and_count(&Program::new(text, 2).circuit);
-    assert_eq!(after - before, 5 * (5 * PRODUCT + 64 + 64));
+    assert_eq!(after - before, 5 * (PRODUCT + 64 + 64));
 }
 
 #[test]

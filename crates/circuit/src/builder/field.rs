@@ -69,40 +69,29 @@ impl Tags {
         Tags { multiplier, width }
     }
 
-    /// Returns the words cut into blocks, each filled up with zeros, an odd number of them in all
-    /// if `odd`.
-    pub fn blocks(&self, words: &[&Word], odd: bool) -> Vec<Word> {
-        let of_one = |word: &&Word| word.split(self.width).into_iter();
-        let mut blocks: Vec<Word> = words.iter().flat_map(of_one).collect();
-        blocks.iter_mut().for_each(|block| *block = block.resize(self.width));
-        if odd && blocks.len().is_multiple_of(2) {
-            blocks.push(Word::zero(self.width));
-        }
-        blocks
+    /// Returns the words cut into blocks, each word's last one filled up with zeros.
+    pub fn blocks(&self, word: &Word) -> Vec<Word> {
+        word.split(self.width).iter().map(|block| block.resize(self.width)).collect()
     }
 
-    /// Returns h·x^k + Σ blocks_i·x^i, i from 1 to k: a product for each block.
-    fn horner(&self, gates: &mut Gates, start: Word, blocks: &[Word], x: &[Bit]) -> Word {
-        blocks.iter().rev().fold(start, |sum, block| {
-            let sum = gates.xor(&sum, block);
-            // A constant does not go into a component.
-            if sum.iter().all(|bit| *bit == Bit::ZERO) {
-                return sum;
-            }
-            gates.call_one(&self.multiplier, &[&sum, x])
-        })
-    }
-
-    /// Returns s^(d+2) + Σ x_i·s^i, the tag of an odd number d of blocks x_1 … x_d that detects
-    /// every change which does not depend on s (Cramer, Dodis, Fehr, Padró, Wichs 2008).
+    /// Returns s^(q+1) + Σ x_i·s^i over d blocks x_1 … x_d, where q is the smallest power of two
+    /// above d: a tag that detects every change which does not depend on s. It takes d products.
+    ///
+    /// This is the code for algebraic manipulation detection of Cramer, Dodis, Fehr, Padró and
+    /// Wichs (2008), which has s^(d+2) for odd d, and a product more for even d. `docs/proofs`
+    /// has the proof for q + 1.
     pub fn amd(&self, gates: &mut Gates, blocks: &[Word], s: &[Bit]) -> Word {
-        let square = gates.field_square(s);
-        self.horner(gates, square, blocks, s)
-    }
-
-    /// Returns b + Σ x_i·a^i, a tag under keys that are used once.
-    pub fn one_time(&self, gates: &mut Gates, blocks: &[Word], a: &[Bit], b: &[Bit]) -> Word {
-        let sum = self.horner(gates, Word::zero(self.width), blocks, a);
-        gates.xor(&sum, b)
+        let squarings = usize::BITS - blocks.len().leading_zeros();
+        let power =
+            (0..squarings).fold(Word::from(s.to_vec()), |power, _| gates.field_square(&power));
+        let mut sum = Word::zero(self.width);
+        for (place, block) in blocks.iter().enumerate().rev() {
+            sum = gates.xor(&sum, block);
+            if place == 0 {
+                sum = gates.xor(&sum, &power);
+            }
+            sum = gates.call_one(&self.multiplier, &[&sum, s]);
+        }
+        sum
     }
 }

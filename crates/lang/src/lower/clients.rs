@@ -146,10 +146,9 @@ impl Clients {
             sum.slice(start - width..start)
         };
         let keys = if answers > 0 { BLOCK } else { 0 };
-        let (value, pad, a, b) = (next(values), next(answers), next(keys), next(keys));
-        let (s, t) = (next(BLOCK), next(BLOCK));
-        let blocks = tags.blocks(&[&value, &pad, &a, &b], true);
-        let tag = tags.amd(&mut builder, &blocks, &s);
+        let (value, s, t) = (next(values), next(BLOCK), next(BLOCK));
+        let (pad, a, b) = (next(answers), next(keys), next(keys));
+        let tag = tags.amd(&mut builder, &tags.blocks(&value), &s);
         let is_right = builder.eq(&tag, &t);
         let counted = builder.and_bit(present, is_right);
         let mut outputs = Vec::new();
@@ -209,11 +208,12 @@ impl Clients {
         let failure = builder.input(failure);
         let counted = builder.input(1)[0];
         let (pad, a, b) = (builder.input(width), builder.input(BLOCK), builder.input(BLOCK));
-        let masked = builder.xor(&Word::join([&answer, &failure]), &pad);
-        let masked = builder.and_each(counted, &masked);
-        let tag = tags.one_time(&mut builder, &tags.blocks(&[&masked], false), &a, &b);
-        let tag = builder.and_each(counted, &tag);
-        machine.own_component(builder, &Word::join([&masked, &tag]), self.span)
+        let answer = Word::join([&answer, &failure]);
+        let masked = builder.xor(&answer, &pad);
+        let tag = tags.amd(&mut builder, &tags.blocks(&answer), &a);
+        let tag = builder.xor(&tag, &b);
+        let protected = builder.and_each(counted, &Word::join([&masked, &tag]));
+        machine.own_component(builder, &protected, self.span)
     }
 }
 
