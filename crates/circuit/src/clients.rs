@@ -13,6 +13,9 @@ pub const BLOCK: u64 = 64;
 /// The most bits of values or answers that a client may have.
 pub const MAX_BITS: u64 = 1 << 20;
 
+/// What the names of inputs with shares begin with.
+const SHARES: &str = "clients.shares.";
+
 /// The ports of a circuit's clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPorts {
@@ -38,7 +41,7 @@ impl ClientPorts {
 
     /// Returns the name of the input with a party's shares.
     pub fn shares(party: PartyId) -> String {
-        format!("clients.shares.{party}")
+        format!("{SHARES}{party}")
     }
 
     /// Returns the bits of a client's values.
@@ -119,6 +122,10 @@ impl ClientPorts {
             Some((_, Type::Struct { fields, .. })) => Some(fields.clone()),
             _ => None,
         };
+        let all = circuit.inputs().iter().filter(|input| input.name.starts_with(SHARES)).count();
+        if parties < 2 || parties != all {
+            return None;
+        }
         let ports = ClientPorts {
             clients: *len,
             parties: parties.try_into().ok()?,

@@ -12,6 +12,7 @@ pub mod components;
 mod digest;
 mod error;
 pub mod eval;
+mod field;
 mod file;
 mod ir;
 mod lower;
@@ -37,6 +38,7 @@ pub use circuit::Circuit;
 pub use clients::ClientPorts;
 pub use error::CircuitError;
 pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
+pub use field::Field;
 pub use file::{CircuitFile, FileFormat, read_circuit, read_circuit_file};
 pub use ir::{
     Call, Component, Failure, Input, Lookup, Output, Program, Ranges, Receivers, Repeat, RepeatArg,

@@ -1,13 +1,13 @@
 //! What a circuit's clients and parties must know, and what they do with it.
 
-use symbolon_circuit::{Circuit, ClientPorts, Input, PartyId, parse_value};
+use symbolon_circuit::{Circuit, ClientPorts, Field, Input, PartyId, parse_value};
 use symbolon_primitives::BitVec;
 use zeroize::Zeroizing;
 
 use crate::answer::{Opened, Receipt};
+use crate::blocks::{to_blocks, to_bytes};
 use crate::digest::Hashes;
 use crate::error::ClientError;
-use crate::field::{Field, to_blocks, to_bytes};
 use crate::share::{BLINDING, Share, Submission};
 
 const BLOCK: usize = 64;
@@ -258,7 +258,7 @@ impl Layout {
 
     /// Reads an answer.
     ///
-    /// Check: answers to clients | `answer tag`, at the client: a polynomial hash of the answer
+    /// Check: clients | `answer tag`, at the client: a polynomial hash of the answer
     /// under keys that it shared with its values | an answer, a pad or keys that a party changed |
     /// q / 2^64, q the power of two above the answer's blocks
     ///

@@ -31,9 +31,9 @@
 //! shares. Numbers are little-endian.
 
 mod answer;
+mod blocks;
 mod digest;
 mod error;
-pub mod field;
 mod json;
 mod layout;
 mod share;

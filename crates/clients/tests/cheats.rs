@@ -1,8 +1,7 @@
 //! Parties and clients that cheat.
 
 use symbolon_circuit::builder::{Builder, ComponentBuilder, Tags};
-use symbolon_circuit::{Circuit, PartyId, Receivers, Type, eval_ports};
-use symbolon_clients::field::Field;
+use symbolon_circuit::{Circuit, Field, PartyId, Receivers, Type, eval_ports};
 use symbolon_clients::{ClientError, Hashes};
 use symbolon_primitives::{BitVec, Block, Prg};
 
@@ -15,10 +14,9 @@ const SUM: &str = "fn main(x: [Option<(u5, u64)>; 3] from clients) \
     (sum, x, [sum; 3])
 }";
 
-/// Cheat: any party | clients: shares | flips any bit of its share of a client's values, s or t |
-/// `client tag`: the client counts as absent, as all parties see | always, except with q / 2^64
-/// Cheat: any party | clients: shares | flips any bit of its share of a pad or a key | `answer
-/// tag`, at the client | always, except with q / 2^64
+/// Cheat: any party | clients: shares | flips any bit of its share of a client | `client tag`: the
+/// client counts as absent, as all parties see; `answer tag` for a pad or a key, at the client |
+/// always, except with q / 2^64
 #[test]
 fn a_changed_share_makes_its_client_absent_or_its_answer_wrong() {
     let program = Program::new(SUM, 2);

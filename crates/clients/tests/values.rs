@@ -155,7 +155,7 @@ fn plain(ty: &str, clients: u32, parties: u16) -> Program {
 }
 
 /// The AND gates of a product in GF(2^64).
-const PRODUCT: u64 = 729;
+const PRODUCT: u64 = 300;
 
 #[test]
 fn clients_take_as_many_gates_as_documented() {

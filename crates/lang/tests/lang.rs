@@ -4,6 +4,7 @@
 
 mod asserts;
 mod checked;
+mod clients;
 mod common;
 mod copies;
 mod counts;

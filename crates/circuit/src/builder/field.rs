@@ -42,8 +42,11 @@ impl Gates {
         Word::from(bits).resize(n)
     }
 
-    /// The product in GF(2^n).
+    /// The product in GF(2^n): 300 ANDs for n = 64, 27 for n = 8.
     pub fn field_mul(&mut self, x: &[Bit], y: &[Bit]) -> Word {
+        if x.len() == 64 && y.len() == 64 {
+            return self.field_mul_64(x, y);
+        }
         let product = self.polynomial_mul(x, y);
         self.field_reduce(&product, x.len())
     }
@@ -93,5 +96,64 @@ impl Tags {
             sum = gates.call_one(&self.multiplier, &[&sum, s]);
         }
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::{Builder, ComponentBuilder, and_count};
+    use crate::{Field, Receivers, Type, eval_words};
+
+    /// Returns a circuit that multiplies, squares and makes a tag over two blocks.
+    fn circuit(n: usize) -> crate::Circuit {
+        let mut component = ComponentBuilder::new("product");
+        let (x, y) = (component.input(n), component.input(n));
+        let product = component.field_mul(&x, &y);
+        component.output(&product);
+        let tags = Tags::new(component.finish().expect("a component"));
+        let mut b = Builder::new("field");
+        let [x, y, s] = ["x", "y", "s"].map(|name| b.input(name, Type::Uint(n as u32), 0));
+        let product = b.field_mul(&x, &y);
+        let square = b.field_square(&x);
+        let tag = tags.amd(&mut b, &tags.blocks(&Word::join([&x, &y])), &s);
+        for (name, word) in [("product", product), ("square", square), ("tag", tag)] {
+            b.output(name, &word, Type::Uint(n as u32), Receivers::All);
+        }
+        b.finish().expect("a circuit")
+    }
+
+    #[test]
+    fn gates_compute_in_the_field() {
+        for (field, ands) in [(Field::SMALL, 27), (Field::BLOCKS, 300)] {
+            let n = field.bits() as usize;
+            let circuit = circuit(n);
+            // Squares are free, and a tag takes a product for each block.
+            assert_eq!(and_count(&circuit), 3 * ands);
+            let plan = crate::Plan::new(&circuit);
+            let mut state = 1u64;
+            let mut draw = || {
+                state =
+                    state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                (state ^ state >> 29) & (u64::MAX >> (64 - n))
+            };
+            for round in 0..256 {
+                // Single bits first: the product is linear in both.
+                let one = |bit: usize| 1 << (bit % n);
+                let (x, y) =
+                    if round < 128 { (one(round), one(5 * round)) } else { (draw(), draw()) };
+                let s = draw();
+                let bits = |word: u64| (0..n).map(move |bit| word >> bit & 1);
+                let inputs: Vec<u64> = [x, y, s].into_iter().flat_map(bits).collect();
+                let outputs = eval_words(&plan, &inputs);
+                let word = |place: usize| {
+                    let bits = outputs[place * n..(place + 1) * n].iter().rev();
+                    bits.fold(0, |word, bit| word << 1 | (bit & 1))
+                };
+                assert_eq!(word(0), field.mul(x, y), "{x:x} · {y:x}");
+                assert_eq!(word(1), field.mul(x, x));
+                assert_eq!(word(2), field.amd_tag(&[x, y], s));
+            }
+        }
     }
 }

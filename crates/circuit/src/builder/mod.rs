@@ -21,6 +21,7 @@
 
 mod arith;
 mod array;
+mod bilinear;
 pub(crate) mod bit;
 mod call;
 mod compare;

@@ -131,6 +131,11 @@ impl Clients {
     }
 
     /// Returns the component that reads the shares of one client.
+    ///
+    /// Check: clients | `client tag`, in the circuit, and the AND of all parties' presence bits | a
+    /// party that changes or withholds its share of a client, or invents one: the client counts as
+    /// absent, as all parties see | q / 2^64, q the power of two above the blocks of its values
+    /// (`docs/proofs/clients.md`)
     fn reader(&self, machine: &mut Machine<'_, '_, '_>, tags: &Tags) -> Done<Subcircuit> {
         let ports = &self.ports;
         let width = ports.share_type().width() as usize;

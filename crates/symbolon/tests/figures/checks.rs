@@ -8,7 +8,7 @@ use symbolon::registry::sections;
 use crate::rows::{Row, in_order, rows, rows_in, settle};
 
 /// The steps that contain checks, in the order of the table.
-const STEPS: [&str; 37] = [
+const STEPS: [&str; 38] = [
     "connection",
     "every message",
     "handshake",
@@ -46,6 +46,7 @@ const STEPS: [&str; 37] = [
     "store",
     "dealer",
     "service",
+    "clients",
 ];
 
 /// The departures from papers, in the order of the table.

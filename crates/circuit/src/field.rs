@@ -1,6 +1,4 @@
-//! Binary fields and the tags over their elements.
-
-use zeroize::Zeroizing;
+//! Binary fields, in the clear, and a tag over their elements.
 
 /// The field GF(2^n), n = 8 or 64, modulo x^n + x^4 + x^3 + x + 1.
 ///
@@ -42,19 +40,6 @@ impl Field {
         let sum = blocks.iter().rev().fold(0, |sum, block| self.mul(sum, s) ^ block);
         self.mul(sum ^ power, s)
     }
-}
-
-/// Reads blocks, whose number divides the bytes.
-pub(crate) fn to_blocks(bytes: &[u8]) -> Zeroizing<Vec<u64>> {
-    let blocks = bytes.as_chunks::<8>().0.iter();
-    Zeroizing::new(blocks.map(|block| u64::from_le_bytes(*block)).collect())
-}
-
-/// Writes blocks.
-pub(crate) fn to_bytes(blocks: &[u64]) -> Zeroizing<Vec<u8>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(8 * blocks.len()));
-    blocks.iter().for_each(|block| bytes.extend_from_slice(&block.to_le_bytes()));
-    bytes
 }
 
 #[cfg(test)]
