@@ -384,6 +384,35 @@ fn texts_are_given_and_printed_as_texts() {
 }
 
 #[test]
+fn values_of_clients_are_given_as_lists() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "fn main(bid: [Option<u16>; 3] from clients, unit: [Option<u2>; 3] from clients, \
+                  floor: u16 from 0) -> (best: u16 to all, all: [u16; 3] to clients) {\n    \
+                  let mut best = floor;\n    \
+                  for b in bid { best = max(best, b.unwrap_or(0)); }\n    \
+                  for u in unit { best += u.unwrap_or(0) as u16; }\n    \
+                  (best, [best; 3])\n}\n";
+    std::fs::write(folder.path().join("p.sym"), source).expect("written");
+    let run = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    let given = ["--input", "floor=9", "--input", "bid=[7, null, 90]"];
+    let unit = ["--input", "unit=[1, null, 3]"];
+    let ended = run(&[&["eval", "p.sym"][..], &given, &unit].concat()).expect(0);
+    assert_eq!(ended.out, "best = 94\nall = [94, 94, 94]\n");
+    let local = ["local", "p.sym", "--transport", "memory", "--parties", "3"];
+    let ended = run(&[&local[..], &given, &unit].concat()).expect(0);
+    assert!(
+        ended.out.contains("best = 94\nclients.counted = [true, false, true]"),
+        "{}",
+        ended.out
+    );
+    run(&[&local[..], &given].concat()).expect(2).says(&["no value for input `unit`"]);
+    let other = ["--input", "unit=[1, 1, 1]"];
+    run(&[&local[..], &given, &other].concat()).expect(2).says(&["client 1 gives some values"]);
+    run(&["check", "p.sym"]).expect(2).says(&["error[E08]", "say `--parties N`"]);
+    run(&["check", "p.sym", "--parties", "2"]).expect(0);
+}
+
+#[test]
 fn a_value_that_all_parties_share_is_given_whole() {
     let folder = tempfile::tempdir().expect("a folder");
     let source = "pub const NAME: text<8> = \"bob\";\n\

@@ -15,6 +15,9 @@ pub struct ProgramArgs {
     /// Set a `pub const` of a `.sym` program
     #[arg(long = "const", value_name = "NAME=VALUE", value_parser = assignment)]
     pub constants: Vec<(String, String)>,
+    /// Whether clients give their values in the clear.
+    #[arg(skip)]
+    pub clear_clients: bool,
 }
 
 impl ProgramArgs {
@@ -35,6 +38,6 @@ impl ProgramArgs {
     /// Returns the compiler's options.
     pub fn options(&self, parties: Option<u16>) -> Options {
         let (entry, constants) = (self.entry.clone(), self.constants.clone());
-        Options { entry, constants, parties, clear_clients: false }
+        Options { entry, constants, parties, clear_clients: self.clear_clients }
     }
 }

@@ -517,7 +517,8 @@ fn program(
         all.push((name, text));
     }
     all.extend(flags.constants.iter().cloned());
-    Ok(ProgramArgs { entry: flags.entry.clone().or(entry), constants: all })
+    let (entry, clear_clients) = (flags.entry.clone().or(entry), flags.clear_clients);
+    Ok(ProgramArgs { entry, constants: all, clear_clients })
 }
 
 /// Returns a value in the form that `--input` takes.

@@ -1,6 +1,7 @@
 //! Where a circuit comes from, and how a command line changes its owners and receivers.
 
 pub mod cache;
+mod clients;
 pub mod program;
 pub mod values;
 

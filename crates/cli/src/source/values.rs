@@ -4,17 +4,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use symbolon::circuit::{
-    Circuit, CircuitError, FileForm, Input, Output, PartyId, Type, Value, format_file,
+    Circuit, CircuitError, ClientPorts, FileForm, Input, Output, PartyId, Type, Value, format_file,
     format_value, parse_file, parse_value,
 };
 use symbolon::zeroize::Zeroizing;
 use symbolon::{BitVec, Inputs, Port};
+use symbolon_clients::Layout;
 
 use crate::common::error::{CliError, CliResult};
 use crate::common::packed::Packed;
 use crate::common::reading::{VALUE, read_standard_input, read_text};
 use crate::common::secret::InputText;
-use crate::source::{CircuitSpec, Loaded, from_folder, place};
+use crate::source::{CircuitSpec, Loaded, clients, from_folder, place};
 
 /// A value for an input as written: the input's name or index, and `hex:…`, `bits:…`, integers,
 /// `@file`, `@-` or `-`. Neither can be printed: the two may have changed places.
@@ -323,6 +324,13 @@ pub fn resolve_wholes(
 ) -> CliResult<Resolved> {
     let names: Vec<&str> = circuit.inputs().iter().map(|input| input.name.as_str()).collect();
     one_from_standard_input(given)?;
+    let clients = Layout::of(circuit);
+    let of_clients = |value: &InputSources| {
+        let layout = clients.as_ref().filter(|_| !names.contains(&value.input.expose()));
+        let mut fields = layout.iter().flat_map(|layout| &layout.ports().values);
+        fields.any(|(name, _)| *name == *value.input.expose())
+    };
+    let (of_clients, given): (Vec<_>, Vec<_>) = given.iter().cloned().partition(of_clients);
     let share = |name: &str, party: usize| {
         let share = format!("{name}.{party}");
         names.iter().position(|known| *known == share)
@@ -332,8 +340,18 @@ pub fn resolve_wholes(
         let is_split = !names.contains(&name) && share(name, 0).is_some();
         is_split && wholes.iter().any(|whole| whole == name)
     };
-    let (whole, plain): (Vec<_>, Vec<_>) = given.iter().cloned().partition(is_whole);
+    let (whole, plain): (Vec<_>, Vec<_>) = given.into_iter().partition(is_whole);
     let mut resolved = resolve(circuit, &plain, None, how)?;
+    if let Some(layout) = clients.filter(|_| !of_clients.is_empty()) {
+        let lists = client_lists(&layout, &of_clients, how)?;
+        for (party, shares) in
+            PartyId::all(layout.ports().parties).zip(clients::shares(&layout, &lists)?)
+        {
+            let name = ClientPorts::shares(party);
+            let place = names.iter().position(|known| *known == name);
+            add(&mut resolved, &names, place.map(|place| (place, shares)))?;
+        }
+    }
     for value in whole {
         let name = value.input.expose();
         let places: Vec<usize> = (0..).map_while(|party| share(name, party)).collect();
@@ -342,6 +360,26 @@ pub fn resolve_wholes(
         add(&mut resolved, &names, places.into_iter().zip(shares))?;
     }
     Ok(resolved)
+}
+
+/// Reads the values of all clients: a list of optional ones for each that a client gives.
+fn client_lists(
+    layout: &Layout,
+    given: &[InputSources],
+    how: Reading<'_>,
+) -> CliResult<Vec<Vec<Packed>>> {
+    let read = |input: Input| {
+        let mut named = given.iter().filter(|value| value.input.expose() == input.name);
+        match (named.next(), named.next()) {
+            (Some(value), None) => value.read(&input, None, how),
+            (None, _) => Err(CliError::usage(format!(
+                "no value for input `{}` ({}) of the clients",
+                input.name, input.ty
+            ))),
+            _ => Err(CliError::usage(format!("input `{}` is given twice", input.name))),
+        }
+    };
+    clients::lists(layout).into_iter().map(read).collect()
 }
 
 /// Adds values to those that are known.

@@ -254,7 +254,8 @@ struct EvalJson {
 /// # Errors
 /// Those of [`command`], and the failed assert of a program.
 pub fn eval(args: &EvalArgs) -> CliResult<()> {
-    let spec = CircuitSpec::new(&args.circuit, &args.ports);
+    let mut spec = CircuitSpec::new(&args.circuit, &args.ports);
+    spec.program.clear_clients = true;
     let (loaded, parties) = spec.load_for_all(args.parties)?;
     let wholes = spec.wholes(&loaded);
     let circuit = loaded.circuit;
