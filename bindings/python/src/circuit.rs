@@ -70,7 +70,7 @@ impl PyCircuit {
         parties: Option<u16>,
         constants: Vec<(String, String)>,
     ) -> PyResult<PyCircuit> {
-        let options = Options { entry, constants, parties };
+        let options = Options { entry, constants, parties, ..Options::default() };
         let compiled = wait(py, &CancelHandle::new(), || match (&text, &path) {
             (Some(text), _) => compile_text(text, &options),
             (None, path) => compile_file(path.as_deref().unwrap_or("".as_ref()), &options),

@@ -102,6 +102,7 @@ pub unsafe extern "C" fn symbolon_circuit_compile(
             entry: entry.map(str::to_string),
             constants: constants.collect::<Result<_>>()?,
             parties: (parties > 0).then_some(parties),
+            ..Options::default()
         };
         let compiled = program(Path::new(path), &options)?;
         // SAFETY: the same.
