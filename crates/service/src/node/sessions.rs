@@ -93,8 +93,7 @@ impl Shared {
         true
     }
 
-    /// Begins a refill where one is due. A session that could serve a waiting call is left alone,
-    /// unless it has nothing prepared.
+    /// Begins a refill where one is due: at once only for calls for which nothing is prepared.
     fn refill(&self, state: &mut State, function: usize, now: Instant) {
         loop {
             let one = &mut state.functions[function];
@@ -105,11 +104,12 @@ impl Shared {
             } else if ready >= config.ready {
                 one.refilling = false;
             }
-            let urgent = !one.queue.is_empty();
+            // A call that waits for a session that is busy needs nothing new.
+            let urgent = one.queue.len() > ready;
             let filling = one.slots.iter().filter(|slot| matches!(slot.at, At::Filling(_))).count();
             let quiet = one.ran.is_none_or(|ran| now.duration_since(ran) >= QUIET);
             let due = match urgent {
-                true => filling < one.queue.len(),
+                true => ready + filling < one.queue.len(),
                 false => {
                     let may = quiet || ready < config.low.min(config.side_by_side);
                     one.refilling && may && state.filling < self.fills

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use symbolon::Protocol;
-use symbolon_service::{CallError, Reason};
+use symbolon_service::{CallError, Node, Reason};
 
 use crate::common::*;
 
@@ -83,6 +83,30 @@ fn a_call_without_the_peers_inputs_uses_nothing() {
     assert_eq!(nodes[0].stock().functions[0].ready, 4);
     // The name is free again.
     assert_eq!(sum(&nodes, "alone", [3, 4]), 7);
+}
+
+/// Nothing is prepared while calls only wait for a session that has prepared executions.
+#[test]
+fn calls_that_wait_for_a_busy_session_begin_no_refill() {
+    let mut function = adder(Protocol::Wrk);
+    // Three of the four sessions have two executions, the fourth has none.
+    (function.ready, function.side_by_side, function.low) = (5, 4, 1);
+    let nodes = World::new(2).start_all(&[function]);
+    let made = |node: &Node, count: usize| {
+        node.metrics().contains(&format!("symbolon_made_total{{function=\"add\"}} {count}\n"))
+    };
+    until("executions are prepared", || {
+        nodes.iter().all(|node| made(node, 6) && node.stock().functions[0].sessions == 4)
+    });
+    for node in &nodes {
+        (0..5).for_each(|i| drop(post(node, &format!("c{i}"), i).unwrap()));
+    }
+    for i in 0..5 {
+        let call = nodes[0].find("add", &name(&format!("c{i}"))).unwrap();
+        assert!(answer(&call).is_ok());
+    }
+    // Executions that are being prepared count, too.
+    assert_eq!(nodes[0].stock().functions[0].ready, 1);
 }
 
 #[test]
