@@ -30,6 +30,15 @@ where
     list.clear();
 }
 
+/// Wipes bytes in blocks: `zeroize` writes a list of bytes one by one, which takes longer than
+/// everything else that an evaluator does with them.
+pub(crate) fn wipe_bytes(bytes: &mut [u8]) {
+    let (first, blocks, last) = bytemuck::pod_align_to_mut::<u8, Block>(bytes);
+    first.zeroize();
+    blocks.zeroize();
+    last.zeroize();
+}
+
 /// The garbled gates of a chunk, with the evaluator's own part of them.
 pub(crate) trait GarbledTable: Default + Send {
     /// What the size depends on besides the number of gates.

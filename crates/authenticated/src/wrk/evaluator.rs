@@ -25,7 +25,7 @@ use crate::gates::pseudorandom::Blocks;
 use crate::{
     gates::{
         correlations::PartySecrets,
-        garbled_table::{GarbledTable, TableReader, make_room},
+        garbled_table::{GarbledTable, TableReader, make_room, wipe_bytes},
         io_wires::{self, Opening, OutputWires, Verified},
         masked_gates::{MaskedGateStream, MaskedGates, chunk_sizes},
         streaming::Streaming,
@@ -95,7 +95,7 @@ pub(super) fn stream(
 
 /// The garbled rows of a chunk, which already include the evaluator's shares. During construction
 /// it contains only the first gates.
-#[derive(Default, ZeroizeOnDrop)]
+#[derive(Default)]
 struct Table {
     /// Row i of gate g at 4g + i: the block to be XORed with the label's hash.
     labels: Vec<Block>,
@@ -105,6 +105,16 @@ struct Table {
     /// Bit i of entry g: the evaluator's bit s of row i.
     bits: Vec<u8>,
 }
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.labels.zeroize();
+        wipe_bytes(&mut self.macs);
+        wipe_bytes(&mut self.bits);
+    }
+}
+
+impl ZeroizeOnDrop for Table {}
 
 impl GarbledTable for Table {
     /// The size of a MAC in bytes.
@@ -213,7 +223,7 @@ impl Prepared for GarbledCircuit {
     /// Runs steps 5 to 8: one message to the garbler, one from it, and another one to it if it
     /// learns any output.
     fn evaluate(
-        self: Box<Self>,
+        mut self: Box<Self>,
         net: &mut Network,
         compiled: &Compiled,
         inputs: &InputBits,
@@ -227,8 +237,9 @@ impl Prepared for GarbledCircuit {
         let (theirs, opening) = receive_garbler_message(channel, circuit, wires.len())?;
         let mut pass = EvalPass::new(compiled, &self.keys, &own, theirs);
         channel.meter().begin_step(Step::Gates, plan.and_count());
-        for table in &self.tables {
-            pass.chunk(table);
+        // Each table is wiped while it is still in the cache.
+        for table in self.tables.drain(..) {
+            pass.chunk(&table);
             channel.meter().advance(Step::Gates, table.bits.len() as u64);
         }
         let outputs = pass.finish(plan, channel)?;
