@@ -149,6 +149,11 @@ impl Shared {
         self.idle(state, tag, 0);
     }
 
+    /// Returns whether calls of a function wait for what is being prepared.
+    pub(super) fn is_awaited(&self, function: usize) -> bool {
+        self.lock().functions[function].waiting > 0
+    }
+
     /// A session has more prepared executions.
     pub(super) fn filled(&self, tag: Tag, count: usize) {
         let state = &mut *self.lock();

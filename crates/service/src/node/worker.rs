@@ -16,6 +16,10 @@ use crate::config::Function;
 use crate::name::Name;
 use crate::wire::Tag;
 
+/// By how much the priority of a thread that prepares executions ahead of calls is lower.
+#[cfg(target_os = "linux")]
+const NICER: i32 = 10;
+
 const DOMAIN: &str = "symbolon 2026 service call v1";
 
 pub(super) struct Worker {
@@ -56,7 +60,12 @@ impl Worker {
         while let Ok(command) = commands.recv() {
             match command {
                 Command::Fill(count) => {
-                    prepared.extend(session.prepare_more(count)?);
+                    let awaited = self.shared.is_awaited(self.function);
+                    let made = match awaited {
+                        true => session.prepare_more(count),
+                        false => in_background(|| session.prepare_more(count)),
+                    };
+                    prepared.extend(made?);
                     self.shared.filled(self.tag, count);
                 }
                 Command::Run { call, inputs } => {
@@ -95,5 +104,46 @@ impl Worker {
         }
         self.runs += 1;
         session.run_named(ready, inputs, hasher.finalize().as_bytes())
+    }
+}
+
+/// Does work in a thread of low priority, and waits for it. It is another thread because one that
+/// has lowered its priority may not raise it again. Threads that the work starts inherit it.
+fn in_background<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("symbolon-refill".to_string());
+        let nice_work = || {
+            lower_priority();
+            work()
+        };
+        let thread = thread.spawn_scoped(scope, nice_work).map_err(NoThread)?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Lowers this thread's priority. Only Linux has priorities of threads under this call; a failure
+/// does no harm.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    if let Ok(now) = rustix::process::getpriority_process(None) {
+        let _ = rustix::process::setpriority_process(None, now + NICER);
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_runs_in_the_background_has_a_low_priority() {
+        let priority = || rustix::process::getpriority_process(None).unwrap();
+        let before = priority();
+        let inside = in_background(|| {
+            let other = std::thread::spawn(priority);
+            Ok([priority(), other.join().unwrap()])
+        });
+        // 19 is the lowest there is.
+        assert_eq!(inside.unwrap(), [(before + NICER).min(19); 2]);
+        assert_eq!(priority(), before);
     }
 }
