@@ -1,8 +1,10 @@
 //! Calls to two nodes over loopback with TLS: `cargo bench -p symbolon-service`.
 //!
 //! Prints the median, 90 % and 99 % of the time of a call, from the inputs of the first party to
-//! the answers of both, and calls a second: one at a time, and twenty at a time. All calls find
-//! prepared executions; how fast these are made is what `symbolon bench` measures.
+//! the answers of both, calls a second, and what a call costs both nodes together: processor time
+//! and page faults (on Linux). One at a time, and twenty at a time. All calls find prepared
+//! executions; how fast these are made is what `symbolon bench` measures. A part of a circuit's
+//! name as an argument measures that one alone.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::sync::Arc;
@@ -63,13 +65,26 @@ fn nodes(circuit: &Arc<Circuit>, side_by_side: usize, ready: usize) -> Vec<Node>
     (0..).zip(listeners.into_iter().zip(identities)).map(start).collect()
 }
 
-fn stocked(nodes: &[Node], ready: usize) {
-    let has = |node: &Node| node.stock().functions[0].ready >= ready;
-    while !nodes.iter().all(has) {
+/// Waits until everything is prepared, so that nothing is during the measurement.
+fn stocked(nodes: &[Node]) {
+    let full = |node: &Node| {
+        let stock = &node.stock().functions[0];
+        stock.ready >= stock.wanted
+    };
+    while !nodes.iter().all(full) {
         std::thread::sleep(Duration::from_millis(50));
     }
     // Executions that are being prepared count as prepared.
     std::thread::sleep(Duration::from_secs(2));
+}
+
+/// Returns the processor time in ticks of 10 ms and the page faults of this process so far.
+fn spent() -> Option<(u64, u64)> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, in brackets, may have spaces.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    Some((field(14)? + field(15)?, field(10)?))
 }
 
 fn inputs(circuit: &Circuit, party: usize) -> Inputs {
@@ -101,10 +116,11 @@ fn call(nodes: &[Node], circuit: &Circuit, id: &str) -> Duration {
 fn measure(name: &str, at_a_time: usize, calls: usize) {
     let about = circuit(name);
     let nodes = nodes(&about, at_a_time, calls + 20);
-    stocked(&nodes, calls);
+    stocked(&nodes);
     for i in 0..10 {
         call(&nodes, &about, &format!("warm-{i}"));
     }
+    let before = spent();
     let begun = Instant::now();
     let mut times: Vec<Duration> = std::thread::scope(|scope| {
         let (nodes, about) = (&nodes, &about);
@@ -118,23 +134,32 @@ fn measure(name: &str, at_a_time: usize, calls: usize) {
             .collect();
         threads.into_iter().flat_map(|thread| thread.join().expect("a thread")).collect()
     });
-    let all = begun.elapsed();
+    let (all, after) = (begun.elapsed(), spent());
     times.sort_unstable();
     let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
-    println!(
+    print!(
         "{name}, {at_a_time} at a time: median {:.2?}, 90 % {:.2?}, 99 % {:.2?}, {:.0} calls/s",
         at(50),
         at(90),
         at(99),
         calls as f64 / all.as_secs_f64()
     );
+    if let (Some(before), Some(after)) = (before, after) {
+        let each = |all: u64| all as f64 / calls as f64;
+        let (ticks, faults) = (each(after.0 - before.0), each(after.1 - before.1));
+        print!(", {:.2} ms of processors and {faults:.0} page faults a call", ticks * 10.0);
+    }
+    println!();
 }
 
 fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    for (circuit, calls) in [("aes128", 400), ("HMAC-SHA-256", 100)] {
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let all = [("aes128", 400), ("HMAC-SHA-256", 100)];
+    let chosen = |name: &str| only.as_ref().is_none_or(|only| name.contains(only.as_str()));
+    for (circuit, calls) in all.into_iter().filter(|(name, _)| chosen(name)) {
         measure(circuit, 1, calls);
         measure(circuit, 20, calls);
     }
