@@ -6,4 +6,6 @@ mod documents;
 #[cfg(unix)]
 mod door;
 mod failures;
+#[cfg(unix)]
+mod killed;
 mod lies;

@@ -1,0 +1,161 @@
+//! Nodes that are killed: one runs in a process of its own, the program of these tests started
+//! again.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use symbolon::{Identity, Listener, Protocol};
+use symbolon_service::{Call, CallError, FunctionConfig, Name, Node, NodeConfig, Party};
+
+use crate::common::*;
+
+/// Where the process finds what it needs.
+const FOLDER: &str = "SYMBOLON_TEST_NODE";
+
+/// How often the process is killed.
+const KILLS: u64 = 5;
+
+/// Calls that the killed party takes part in, in all.
+const BUDGET: u64 = 10_000;
+
+fn function() -> FunctionConfig {
+    FunctionConfig { calls: Some(BUDGET), ..adder(Protocol::Wrk) }
+}
+
+/// Returns the settings of a party; the keys of both are in `folder`.
+fn config(folder: &Path, party: usize, addresses: [SocketAddr; 2]) -> NodeConfig {
+    let identities = [0, 1]
+        .map(|party| Arc::new(Identity::load(folder.join(format!("party-{party}.pem"))).unwrap()));
+    let parties = identities.iter().zip(addresses).map(|(identity, address)| Party {
+        address: Some(address.to_string()),
+        fingerprint: identity.fingerprint(),
+    });
+    NodeConfig {
+        party: (party as u16).into(),
+        identity: identities[party].clone(),
+        parties: parties.collect(),
+        listener: Some(Listener::bind(&addresses[party].to_string()).unwrap()),
+        functions: vec![function()],
+        timeout: Duration::from_secs(20),
+        state: Some(folder.join(format!("state-{party}"))),
+    }
+}
+
+/// What the killed party gives for a call: the number in its name and 1000 more.
+fn given(call: &Name) -> u128 {
+    call.as_str()[1..].parse::<u128>().unwrap() + 1000
+}
+
+/// Not a test: the process that is killed. It gives inputs for every call that the other party
+/// announces.
+#[test]
+#[ignore = "a part of the tests below, which start it"]
+fn a_node_of_its_own() {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let text = std::fs::read_to_string(folder.join("child")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let addresses = [0, 1].map(|party| lines[party].parse().unwrap());
+    let node = Node::start(config(&folder, lines[2].parse().unwrap(), addresses)).unwrap();
+    // It ends with the test, too, if that fails.
+    let end = Instant::now() + 4 * LONG;
+    while Instant::now() < end && folder.join("child").exists() {
+        for call in node.announced("add").unwrap() {
+            let _ = node.call("add", &call, number(&node, "add", given(&call)));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The process; it is killed when this is dropped.
+struct Killed(Child);
+
+impl Killed {
+    fn start(folder: &Path) -> Killed {
+        let mut program = Command::new(std::env::current_exe().unwrap());
+        program.args(["--exact", "killed::a_node_of_its_own", "--ignored"]).env(FOLDER, folder);
+        Killed(program.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // This is SIGKILL.
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// Returns the sum; `None` if the call ended without an answer.
+fn sum_of(call: &Call) -> Option<u128> {
+    match &*answer(call) {
+        Ok(outputs) => Some(outputs.uint("sum").unwrap()),
+        Err(CallError::Run(_) | CallError::NoInputFromPeer(_) | CallError::NotReady) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Kills one party again and again, while the other makes calls. Every answer is right, the other
+/// node goes on, and the budget on disk counts every call that had an answer.
+fn goes_on_when_killed(killed: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for party in [0, 1] {
+        let path = folder.join(format!("party-{party}.pem"));
+        Identity::generate().unwrap().save(path, false).unwrap();
+    }
+    let free = || Listener::bind("127.0.0.1:0").unwrap().local_addr();
+    let addresses = [free(), free()];
+    let about = format!("{}\n{}\n{killed}\n", addresses[0], addresses[1]);
+    std::fs::write(folder.join("child"), about).unwrap();
+    let node = Node::start(config(folder, 1 - killed, addresses)).unwrap();
+    let (mut answers, mut number_of_calls) = (0, 0);
+    for round in 0..KILLS {
+        let child = Killed::start(folder);
+        until("it connects", || node.stock().peers[0].connected);
+        // The first kill comes while executions are prepared, the others during calls.
+        let end = Instant::now() + Duration::from_millis(20 + 70 * round);
+        let mut calls = Vec::new();
+        while Instant::now() < end {
+            let id = name(&format!("c{number_of_calls}"));
+            let call = node.call("add", &id, number(&node, "add", number_of_calls)).unwrap();
+            calls.push((number_of_calls, call));
+            number_of_calls += 1;
+            std::thread::sleep(Duration::from_millis(3));
+        }
+        drop(child);
+        until("its end is noticed", || !node.stock().peers[0].connected);
+        // What still waits is answered by the next one.
+        let child = Killed::start(folder);
+        for (number, call) in &calls {
+            if let Some(sum) = sum_of(call) {
+                assert_eq!(sum, 2 * number + 1000);
+                answers += 1;
+            }
+        }
+        until("executions are prepared", || {
+            let stock = node.stock();
+            stock.is_healthy() && stock.functions[0].ready >= stock.functions[0].wanted
+        });
+        drop(child);
+        until("its end is noticed", || !node.stock().peers[0].connected);
+    }
+    assert!(answers > 0);
+    let written = std::fs::read_to_string(folder.join(format!("state-{killed}/calls.json")));
+    let written: serde_json::Value = serde_json::from_str(&written.unwrap()).unwrap();
+    let counted = written["calls"]["add"].as_u64().unwrap();
+    assert!((answers..=BUDGET).contains(&counted), "{counted} calls counted, {answers} answers");
+    std::fs::remove_file(folder.join("child")).unwrap();
+}
+
+#[test]
+fn party_1_is_killed_and_calls_go_on() {
+    goes_on_when_killed(1);
+}
+
+#[test]
+fn party_0_is_killed_and_calls_go_on() {
+    goes_on_when_killed(0);
+}
