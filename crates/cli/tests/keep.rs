@@ -3,6 +3,8 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use symbolon::store::{Filter, Protection, Store};
+
 use crate::common::pair::Pair;
 use crate::common::{self, command, symbolon};
 
@@ -54,6 +56,37 @@ fn monday_tuesday_wednesday() {
     for ended in pair.add("1", "2") {
         ended.expect(2).says(&["prepare it together"]);
     }
+}
+
+/// Each group has a session, and so a Δ, of its own.
+#[test]
+fn prepared_circuits_are_spread_over_groups() {
+    let pair = Pair::unlocked();
+    let spread = ["prepare", "add:8", "--count", "5", "--side-by-side", "2"];
+    let [zero, one] = pair.both(&spread, [&["--json"], &[]]);
+    let (zero, one) = (zero.expect(0).json(), one.expect(0).out);
+    let items: Vec<&str> = one.lines().filter_map(|line| line.strip_prefix("prepared ")).collect();
+    assert_eq!(zero["items"], serde_json::json!(items));
+    // The costs of both sessions are added up.
+    let phases = zero["parties"][0]["phases"].as_array().unwrap();
+    assert_eq!(phases.iter().filter(|phase| phase["phase"] == "dependent").count(), 1);
+    for store in [pair.path("a.store"), pair.path("b.store")] {
+        let store = Store::open(store, &Protection::None).unwrap();
+        let mut groups = std::collections::BTreeMap::new();
+        for item in store.available_items(&Filter::default()).unwrap() {
+            *groups.entry(item.group).or_insert(0) += 1;
+        }
+        let mut sizes: Vec<usize> = groups.into_values().collect();
+        sizes.sort_unstable();
+        assert_eq!(sizes, [2, 3]);
+    }
+    for ended in pair.add("40", "2") {
+        assert_eq!(ended.expect(0).out, "sum = 42\n");
+    }
+    let config = ["--config", &pair.path("0.toml")];
+    let refused = |words: &[&str]| symbolon(&[words, &config].concat()).expect(2);
+    refused(&["prepare", "add:8", "--side-by-side", "2"]).says(&["as many groups"]);
+    refused(&[&spread[..], &["--from-pools"]].concat()).says(&["leave out --from-pools"]);
 }
 
 /// Parties that were asked for different things are not accused of cheating.

@@ -40,6 +40,24 @@ impl Report {
         self.phases.iter().find(|phase| phase.phase == name)
     }
 
+    /// Adds what another session cost, phase by phase.
+    pub fn add(&mut self, other: &Report) {
+        for phase in &other.phases {
+            let Some(sum) = self.phases.iter_mut().find(|sum| sum.phase == phase.phase) else {
+                self.phases.push(phase.clone());
+                continue;
+            };
+            sum.bytes_sent += phase.bytes_sent;
+            sum.bytes_received += phase.bytes_received;
+            sum.messages_sent += phase.messages_sent;
+            sum.messages_received += phase.messages_received;
+            sum.rounds += phase.rounds;
+            sum.seconds += phase.seconds;
+            let cpu = sum.cpu_seconds.zip(phase.cpu_seconds);
+            sum.cpu_seconds = cpu.map(|(sum, phase)| sum + phase);
+        }
+    }
+
     /// Returns the difference from `earlier`, a report of the same session, without phases in which
     /// nothing happened.
     pub fn since(&self, earlier: &Report) -> Report {

@@ -49,6 +49,7 @@ struct SettingsFile {
     gates: Option<u64>,
     input_bits: Option<u64>,
     count: Option<u32>,
+    side_by_side: Option<u32>,
     from_pools: Option<bool>,
     quiet: Option<bool>,
     verbose: Option<u8>,
@@ -196,6 +197,8 @@ pub struct Ahead {
     pub pools: Given<ByPreprocess>,
     /// How many circuits `prepare` prepares, or `preprocess` makes components for.
     pub count: Option<u32>,
+    /// Over how many groups `prepare` spreads them.
+    pub side_by_side: Option<u32>,
     /// Whether `prepare` takes all material from pools.
     pub from_pools: bool,
 }
@@ -213,6 +216,9 @@ impl Ahead {
             }
             Ahead { count: Some(count), .. } if !(1..=1_000_000).contains(count) => {
                 refuse("`count` takes 1 to 1000000")
+            }
+            Ahead { side_by_side: Some(groups), .. } if !(1..=256).contains(groups) => {
+                refuse("`side_by_side` takes 1 to 256")
             }
             _ => self.pools.apply(&mut SessionParams::new(Protocol::Wrk)),
         }
@@ -290,6 +296,7 @@ impl Settings {
                 pools: file.pools,
                 from_pools: file.from_pools.unwrap_or(false),
                 count: file.count,
+                side_by_side: file.side_by_side,
             },
             show: args.meet.show.or(show),
             saves: saves.chain(paths(&args.values.saves)).collect(),

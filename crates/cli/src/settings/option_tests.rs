@@ -68,6 +68,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("input-bits", "input_bits = 9"),
     ("pool-gates", "pool_gates = 9"),
     ("count", "count = 9"),
+    ("side-by-side", "side_by_side = 9"),
     ("from-pools", "from_pools = true"),
     ("input", "[inputs]\nx = 5"),
 ];
@@ -116,10 +117,13 @@ fn an_option_and_its_key_mean_the_same() {
     let read = settings(&[], "[inputs]\nx = 5").inputs;
     assert_eq!(given.len(), 1);
     assert_eq!(given[0].0.value.expose(), read[0].0.value.expose());
-    let file = "gates = 6\ninput_bits = 7\npool_gates = 8\ncount = 9\nfrom_pools = true";
-    let Ahead { gates, input_bits, pools, count, from_pools } = settings(&[], file).ahead;
+    let file = "gates = 6\ninput_bits = 7\npool_gates = 8\ncount = 9\nside_by_side = 3\n\
+                from_pools = true";
+    let Ahead { gates, input_bits, pools, count, side_by_side, from_pools } =
+        settings(&[], file).ahead;
     assert!(from_pools && !settings(&[], "").ahead.from_pools);
     assert_eq!((gates, input_bits, count), (Some(6), Some(7), Some(9)));
+    assert_eq!(side_by_side, Some(3));
     let mut params = SessionParams::new(Protocol::Wrk);
     pools.apply(&mut params).unwrap();
     assert_eq!(params.pool_gates, 8);

@@ -54,8 +54,13 @@ pub struct PreprocessArgs {
 }
 
 const PREPARE_HELP: &str = "\
-EXAMPLE
+EXAMPLES
     symbolon prepare aes128 --count 10 --config run.toml --store my.store
+    symbolon prepare aes128 --count 40 --side-by-side 4 --config run.toml --store my.store
+
+  Runs that use circuits of one group run one after another, because a failed check makes the rest
+  of the group void. Circuits that are prepared at once are a group; --side-by-side K makes K groups,
+  for K runs at a time. Each group has its own connection and its own Δ.
 
   Material comes from the pools that all sides hold where there is enough, and is made on the spot
   otherwise. `symbolon run --prepared` uses one prepared circuit up.";
@@ -73,6 +78,10 @@ pub struct PrepareArgs {
     /// The number of prepared circuits [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub count: Option<u32>,
+    /// The number of groups over which they are spread: that many can run at a time; each has its
+    /// own Δ, except for what is made from pools [default: 1]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub side_by_side: Option<u32>,
     /// Take all material from pools, and fail if they are not enough
     #[arg(long)]
     pub from_pools: bool,

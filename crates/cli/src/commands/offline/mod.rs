@@ -66,7 +66,7 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     let input_bits = args.input_bits.or(settings.ahead.input_bits);
     let input_bits = input_bits.unwrap_or(and_gates.div_ceil(GATES_PER_INPUT_BIT));
     let target = Amount { and_gates, input_bits };
-    let (config, dealt) = reach(&settings, (&tuning, party))?;
+    let (config, dealt) = reach(&settings, (&tuning, party), false)?;
     let filled = fill(config, &store, target).map_err(|e| dealer::suspect(e, dealt))?;
     tell_agreement(&filled.agreement);
     if filled.items.is_empty() {
@@ -90,9 +90,17 @@ fn has_pools(protocol: Protocol) -> CliResult<()> {
 }
 
 /// Returns the configuration that reaches the others, and whether there is a dealer.
-fn reach(settings: &Settings, (tuning, party): (&Tuning, PartyId)) -> CliResult<(Config, bool)> {
-    let config =
-        tuning.apply_with_link(Config::new(party, connect::transport(settings, party)?))?;
+/// With `again`, for another session with the same parties.
+fn reach(
+    settings: &Settings,
+    (tuning, party): (&Tuning, PartyId),
+    again: bool,
+) -> CliResult<(Config, bool)> {
+    let transport = match again {
+        true => connect::transport_again(settings, party)?,
+        false => connect::transport(settings, party)?,
+    };
+    let config = tuning.apply_with_link(Config::new(party, transport))?;
     let dealer = dealer::named(settings)?;
     let dealt = dealer.is_some();
     Ok((config.dealer(dealer), dealt))
@@ -149,7 +157,7 @@ fn preprocess_components(
     tuning.check_circuit(&circuit)?;
     let runs = u64::from(args.count.or(settings.ahead.count).unwrap_or(1));
     let store = open_or_create(&settings.store)?;
-    let (config, _) = reach(settings, (tuning, party))?;
+    let (config, _) = reach(settings, (tuning, party), false)?;
     let of = |runs: u64| format!("components for {} of {}", counted(runs, "run"), circuit.name());
     let (mut closed, mut printed) = (0, Ok(()));
     let filled = {
@@ -208,23 +216,38 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     let circuit = settings.spec.load(connect::count(&settings)?)?.circuit;
     tuning.check_circuit(&circuit)?;
     let count = args.count.or(settings.ahead.count).unwrap_or(1);
+    let groups = args.side_by_side.or(settings.ahead.side_by_side).unwrap_or(1);
+    let groups = groups_of(count, groups)?;
+    if from_pools && groups.len() > 1 {
+        return Err(CliError::usage("--side-by-side makes new groups: leave out --from-pools")
+            .with_hint("what is made from a pool belongs to the pool's group"));
+    }
     let store = open_or_create(&settings.store)?;
-    let (config, dealt) = reach(&settings, (&tuning, party))?;
-    let made = {
-        let progress = Progress::begin()?;
-        let config = progress.sink(party).attach(config);
-        let prepare = if from_pools { stored::prepare_from_pools } else { stored::prepare };
-        let made = prepare(config, &store, &circuit, count);
-        made.map_err(|e| dealer::suspect(e.into(), dealt))?
-    };
-    tell_agreement(&made.agreement);
+    let mut all: Option<PreparedItems> = None;
+    for count in groups {
+        let again = all.is_some();
+        let (config, dealt) = reach(&settings, (&tuning, party), again)?;
+        let made = {
+            let progress = Progress::begin()?;
+            let config = progress.sink(party).attach(config);
+            let prepare = if from_pools { stored::prepare_from_pools } else { stored::prepare };
+            let made = prepare(config, &store, &circuit, count);
+            made.map_err(|e| dealer::suspect(e.into(), dealt))?
+        };
+        tell_agreement(&made.agreement);
+        if !settings.json {
+            made.items.iter().try_for_each(|item| print(&format!("prepared {item}\n")))?;
+        }
+        all = Some(match all {
+            Some(before) => joined(before, made),
+            None => made,
+        });
+    }
+    let made = all.ok_or_else(|| CliError::usage("`count` takes 1 to 1000000"))?;
     if settings.json {
         let costs = party_costs(&tuning, &[(party, &made.report)]);
         progress::live::report(&costs, "");
         return print_json(&prepared_json(&settings, &tuning, (&circuit, &made), costs));
-    }
-    for item in &made.items {
-        print(&format!("prepared {item}\n"))?;
     }
     if made.from_pools > 0 {
         tell(&format!("{} of {} from pools\n", made.from_pools, made.items.len()));
@@ -234,6 +257,27 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     }
     tell_costs(&tuning, &[(party, &made.report)]);
     Ok(())
+}
+
+/// Returns how many circuits each group has.
+fn groups_of(count: u32, groups: u32) -> CliResult<Vec<u32>> {
+    if groups > count {
+        return Err(CliError::usage(format!(
+            "--side-by-side {groups}: {count} prepared circuits do not make as many groups"
+        ))
+        .with_hint("--count says how many circuits are prepared, in all groups together"));
+    }
+    Ok((0..groups).map(|group| count / groups + u32::from(group < count % groups)).collect())
+}
+
+/// Joins what two groups have. They begin with the same pools: only the first says how far the
+/// stores agree on those.
+fn joined(mut all: PreparedItems, more: PreparedItems) -> PreparedItems {
+    all.items.extend(more.items);
+    all.from_pools += more.from_pools;
+    all.dealt += more.dealt;
+    all.report.add(&more.report);
+    all
 }
 
 fn prepared_json(
