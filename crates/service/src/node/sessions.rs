@@ -17,6 +17,9 @@ use crate::wire::{Message, Tag};
 /// A refill that is not urgent begins this long after the last call.
 const QUIET: Duration = Duration::from_millis(200);
 
+/// Calls that wait for busy sessions do so no longer than this if other sessions can be filled.
+const STUCK: Duration = Duration::from_secs(1);
+
 /// About as many AND gates are prepared at a time, so that a call waits for no more.
 const GATES_AT_A_TIME: u64 = 1 << 15;
 
@@ -104,16 +107,14 @@ impl Shared {
             } else if ready >= config.ready {
                 one.refilling = false;
             }
-            // A call that waits for a session that is busy needs nothing new.
-            let urgent = one.queue.len() > ready;
             let filling = one.slots.iter().filter(|slot| matches!(slot.at, At::Filling(_))).count();
-            let quiet = one.ran.is_none_or(|ran| now.duration_since(ran) >= QUIET);
-            let due = match urgent {
-                true => ready + filling < one.queue.len(),
-                false => {
-                    let may = quiet || ready < config.low.min(config.side_by_side);
+            let still = one.ran.map_or(Duration::MAX, |ran| now.duration_since(ran));
+            let due = match lacking(one.queue.len(), ready, still) {
+                0 => {
+                    let may = still >= QUIET || ready < config.low.min(config.side_by_side);
                     one.refilling && may && state.filling < self.fills
                 }
+                lacking => filling < lacking,
             };
             let each = config.ready_each();
             let empty = |at: At| matches!(at, At::Idle(_));
@@ -294,6 +295,12 @@ impl Shared {
     }
 }
 
+/// Returns how many executions are lacking for calls that wait. One that only waits for a busy
+/// session needs nothing new, unless no call has begun for a while: that session may be stuck.
+fn lacking(waiting: usize, ready: usize, still: Duration) -> usize {
+    if still >= STUCK { waiting } else { waiting.saturating_sub(ready) }
+}
+
 fn fill(state: &mut State, tag: Tag, count: usize) {
     if let Some(open) = state.sessions.get_mut(&tag) {
         open.ready += count;
@@ -306,4 +313,17 @@ fn most_ready(state: &State, function: usize) -> Option<usize> {
     let slots = state.functions[function].slots.iter().enumerate();
     let idle = slots.filter(|(_, slot)| matches!(slot.at, At::Idle(_)) && slot.ready > 0);
     idle.max_by_key(|(_, slot)| slot.ready).map(|(place, _)| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_wait_for_busy_sessions_lack_nothing_until_these_are_stuck() {
+        assert_eq!(lacking(5, 6, STUCK / 2), 0);
+        assert_eq!(lacking(5, 3, STUCK / 2), 2);
+        assert_eq!(lacking(5, 6, STUCK), 5);
+        assert_eq!(lacking(0, 0, STUCK), 0);
+    }
 }
