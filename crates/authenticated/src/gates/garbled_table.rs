@@ -30,10 +30,11 @@ where
     list.clear();
 }
 
-/// Wipes bytes in blocks: `zeroize` writes a list of bytes one by one, which takes longer than
-/// everything else that an evaluator does with them.
-pub(crate) fn wipe_bytes(bytes: &mut [u8]) {
-    let (first, blocks, last) = bytemuck::pod_align_to_mut::<u8, Block>(bytes);
+/// Wipes a list of bytes, and what is left in its memory of a longer one, in blocks: `zeroize`
+/// writes such a list byte by byte.
+pub(crate) fn wipe_bytes(list: &mut Vec<u8>) {
+    list.resize(list.capacity(), 0);
+    let (first, blocks, last) = bytemuck::pod_align_to_mut::<u8, Block>(list);
     first.zeroize();
     blocks.zeroize();
     last.zeroize();
