@@ -6,7 +6,7 @@ use symbolon_circuit::{
 use symbolon_primitives::BitVec;
 use symbolon_protocols::{Compiled, InputBits, Link};
 use symbolon_transport::{Error, Result};
-use zeroize::{ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::Port;
 
@@ -112,6 +112,27 @@ impl Inputs {
     /// Returns whether the circuit has the inputs that these were made for: names, types, owners.
     pub(crate) fn are_for(&self, circuit: &Circuit) -> bool {
         self.ports == circuit.inputs()
+    }
+
+    /// Returns these inputs with other bits for one of them.
+    ///
+    /// # Errors
+    /// `InvalidInput`, see [`InputsBuilder`].
+    pub fn with_bits(mut self, port: usize, bits: impl Into<BitVec>) -> Result<Inputs> {
+        let mut bits = bits.into();
+        let own = self.bits.get_mut(port).and_then(Option::as_mut);
+        match own.filter(|own| own.len() == bits.len()) {
+            Some(own) => {
+                // The old ones are wiped.
+                std::mem::swap(own, &mut bits);
+                bits.zeroize();
+                Ok(self)
+            }
+            None => {
+                bits.zeroize();
+                Err(Error::invalid_input(format!("input {port} does not take these bits")))
+            }
+        }
     }
 
     /// Returns a copy, which is wiped when dropped, too.
