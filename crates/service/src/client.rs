@@ -110,28 +110,56 @@ impl Client {
         path: &str,
         body: Option<Zeroizing<Vec<u8>>>,
     ) -> Result<Reply, NoReply> {
-        let failed = |error: hyper::Error| self.failed(&error);
-        let (mut sender, talk) = handshake(TokioIo::new(connection)).await.map_err(failed)?;
-        tokio::spawn(talk);
-        let method = if body.is_some() { Method::POST } else { Method::GET };
-        let mut request = Request::builder().method(method).uri(path).header(header::HOST, "door");
-        if let DoorConfig::Loopback(_, token) = &self.door {
-            let bearer = Zeroizing::new(format!("Bearer {}", token.expose()));
-            request = request.header(header::AUTHORIZATION, bearer.as_str());
+        let token = match &self.door {
+            DoorConfig::Loopback(_, token) => Some(token.expose()),
+            DoorConfig::Socket(_) => None,
+        };
+        let asked = Asked { host: "door", path, token, body, limit: MAX_REPLY };
+        let reply = exchange(connection, asked).await.map_err(|why| self.failed(&why))?;
+        match reply.status == StatusCode::UNAUTHORIZED {
+            true => Err(self.failed(&"it does not accept the token")),
+            false => Ok(reply),
         }
-        let body = Full::new(body.map_or_else(Bytes::new, Bytes::from_owner));
-        let request = request.body(body).map_err(|error| self.failed(&error))?;
-        let reply = sender.send_request(request).await.map_err(failed)?;
-        let status = reply.status();
-        if status == StatusCode::UNAUTHORIZED {
-            return Err(self.failed(&"it does not accept the token"));
-        }
-        let body = Limited::new(reply.into_body(), MAX_REPLY).collect().await;
-        let bytes = body.map_err(|error| self.failed(&error))?.to_bytes();
-        let copy = Zeroizing::new(bytes.to_vec());
-        if let Ok(mut bytes) = bytes.try_into_mut() {
-            bytes.zeroize();
-        }
-        Ok(Reply { status: status.as_u16(), body: copy })
     }
+}
+
+/// A request: GET, or with a body POST.
+pub(crate) struct Asked<'a> {
+    pub host: &'a str,
+    pub path: &'a str,
+    pub token: Option<&'a str>,
+    pub body: Option<Zeroizing<Vec<u8>>>,
+    /// The maximum size of the reply's body.
+    pub limit: usize,
+}
+
+/// Sends a request over a connection of its own, and returns the reply.
+pub(crate) async fn exchange(
+    connection: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    asked: Asked<'_>,
+) -> Result<Reply, String> {
+    let failed = |error: hyper::Error| error.to_string();
+    let (mut sender, talk) = handshake(TokioIo::new(connection)).await.map_err(failed)?;
+    tokio::spawn(talk);
+    let method = if asked.body.is_some() { Method::POST } else { Method::GET };
+    let request = Request::builder().method(method).uri(asked.path);
+    let mut request = request.header(header::HOST, asked.host);
+    if asked.body.is_some() {
+        request = request.header(header::CONTENT_TYPE, "application/json");
+    }
+    if let Some(token) = asked.token {
+        let bearer = Zeroizing::new(format!("Bearer {token}"));
+        request = request.header(header::AUTHORIZATION, bearer.as_str());
+    }
+    let body = Full::new(asked.body.map_or_else(Bytes::new, Bytes::from_owner));
+    let request = request.body(body).map_err(|error| error.to_string())?;
+    let reply = sender.send_request(request).await.map_err(failed)?;
+    let status = reply.status();
+    let body = Limited::new(reply.into_body(), asked.limit).collect().await;
+    let bytes = body.map_err(|error| error.to_string())?.to_bytes();
+    let copy = Zeroizing::new(bytes.to_vec());
+    if let Ok(mut bytes) = bytes.try_into_mut() {
+        bytes.zeroize();
+    }
+    Ok(Reply { status: status.as_u16(), body: copy })
 }

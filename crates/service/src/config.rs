@@ -4,11 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use symbolon::circuit::{Circuit, PartyId, Receivers};
+use symbolon::circuit::{Circuit, ClientPorts, PartyId, Receivers};
 use symbolon::{
     Compiled, Error, Fingerprint, Identity, Listener, Result, SessionParams, check_address,
 };
 
+use symbolon_clients::Layout;
+
+use crate::clients::ClientsConfig;
 use crate::name::Name;
 use crate::wire::MAX_FUNCTIONS;
 
@@ -74,20 +77,25 @@ pub struct FunctionConfig {
     pub keep: Duration,
     /// How many calls may wait at a time, and how many of each peer's.
     pub waiting: usize,
+    /// What its clients may do, exactly if the circuit has inputs of clients.
+    pub clients: Option<ClientsConfig>,
 }
 
 impl FunctionConfig {
     /// Returns a function with defaults: 16 executions are prepared for 4 sessions, refills begin
     /// below 8, everybody may start any number of calls, a call waits for 10 seconds, an answer is
-    /// kept for 10 minutes, and 1000 calls may wait.
+    /// kept for 10 minutes, and 1000 calls may wait. If the circuit has clients, they have the
+    /// defaults of [`ClientsConfig`].
     pub fn new(
         name: Name,
         circuit: impl Into<Arc<Circuit>>,
         params: SessionParams,
     ) -> FunctionConfig {
+        let circuit = circuit.into();
         FunctionConfig {
             name,
-            circuit: circuit.into(),
+            clients: ClientPorts::of(&circuit).map(|_| ClientsConfig::default()),
+            circuit,
             params,
             ready: 16,
             low: 8,
@@ -169,6 +177,19 @@ impl FunctionConfig {
         if self.waiting == 0 {
             return refuse("`waiting` must be at least 1".into());
         }
+        match (ClientPorts::of(circuit), &self.clients) {
+            (None, None) => {}
+            (None, Some(_)) => return refuse("it has no clients".into()),
+            (Some(_), None) => return refuse("its clients need settings".into()),
+            (Some(ports), Some(_)) if usize::from(ports.parties) != parties => {
+                let of = ports.parties;
+                return refuse(format!("its clients have shares for {of} of {parties} parties"));
+            }
+            (Some(_), Some(clients)) if clients.open == 0 => {
+                return refuse("its clients need an open call: `open` is at least 1".into());
+            }
+            (Some(_), Some(_)) => {}
+        }
         if self.wait.is_zero() {
             return refuse("`wait` must be longer than nothing".into());
         }
@@ -246,11 +267,14 @@ pub(crate) struct Function {
     pub(crate) terms: Vec<(String, String)>,
     /// The number of AND gates of one execution.
     pub(crate) and_gates: u64,
+    /// What its clients give and learn, if it has clients.
+    pub(crate) clients: Option<Layout>,
 }
 
 impl Function {
     pub(crate) fn new(config: FunctionConfig) -> Function {
         let and_gates = Compiled::new(&config.circuit).plan().and_count();
-        Function { terms: config.terms(), config, and_gates }
+        let clients = Layout::of(&config.circuit);
+        Function { terms: config.terms(), config, and_gates, clients }
     }
 }

@@ -62,6 +62,8 @@ pub enum CallError {
     NotReady,
     /// A peer takes no part in the call.
     RefusedByPeer(PartyId, Reason),
+    /// These parties see other clients of the call. Nothing was used up.
+    OtherClients(Vec<PartyId>),
     /// The state of the node's budget cannot be written.
     State(String),
     /// The run failed.
@@ -88,6 +90,7 @@ impl CallError {
             CallError::RefusedByPeer(_, Reason::Finished) => "peer-finished",
             CallError::RefusedByPeer(_, Reason::Disabled) => "peer-disabled",
             CallError::RefusedByPeer(_, Reason::Draining) => "peer-draining",
+            CallError::OtherClients(_) => "other-clients",
             CallError::State(_) => "state",
             CallError::Run(error) => error.code(),
         }
@@ -97,9 +100,10 @@ impl CallError {
     pub fn class(&self) -> ErrorClass {
         match self {
             CallError::Disabled(_) => ErrorClass::Incompatible,
-            CallError::NoInputFromPeer(_) | CallError::RefusedByPeer(..) | CallError::NotReady => {
-                ErrorClass::Peer
-            }
+            CallError::NoInputFromPeer(_)
+            | CallError::RefusedByPeer(..)
+            | CallError::NotReady
+            | CallError::OtherClients(_) => ErrorClass::Peer,
             CallError::Draining | CallError::Busy => ErrorClass::System,
             CallError::State(_) => ErrorClass::Store,
             CallError::Run(error) => error.class(),
@@ -132,9 +136,10 @@ impl fmt::Display for CallError {
             CallError::Disabled(why) => write!(f, "the function is disabled: {why}"),
             CallError::Draining => f.write_str("this node is about to stop"),
             CallError::NoInputFromPeer(parties) => {
-                let parties: Vec<_> = parties.iter().map(ToString::to_string).collect();
-                let plural = if parties.len() == 1 { "party" } else { "parties" };
-                write!(f, "no inputs from {plural} {} in time", parties.join(", "))
+                write!(f, "no inputs from {} in time", listed(parties))
+            }
+            CallError::OtherClients(parties) => {
+                write!(f, "the parties do not see the same clients: {} differs", listed(parties))
             }
             CallError::NotReady => f.write_str("no prepared execution in time"),
             CallError::RefusedByPeer(party, reason) => {
@@ -144,6 +149,11 @@ impl fmt::Display for CallError {
             CallError::Run(error) => write!(f, "the run failed: {error}"),
         }
     }
+}
+
+fn listed(parties: &[PartyId]) -> String {
+    let all: Vec<_> = parties.iter().map(ToString::to_string).collect();
+    format!("{} {}", if all.len() == 1 { "party" } else { "parties" }, all.join(", "))
 }
 
 impl std::error::Error for CallError {

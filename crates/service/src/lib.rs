@@ -9,6 +9,7 @@ mod about;
 mod budget;
 pub mod checks;
 mod client;
+mod clients;
 mod config;
 mod door;
 mod error;
@@ -24,9 +25,14 @@ const LOG: &str = "symbolon::service";
 
 pub use about::{FunctionReply, FunctionStock, PeerStock, PortReply, Stock};
 pub use client::{Client, NoReply, Reply};
+pub use clients::{
+    Admission, ClientAnswer, ClientFailure, ClientNodes, ClientsConfig, ClientsReply, Digest,
+    LeftOut, Posted, RoundState, SubmitError, Why, complete, read_client_tokens,
+};
 pub use config::{FunctionConfig, MAX_READY, MAX_SIDE_BY_SIDE, NodeConfig, Party};
 pub use door::{
-    CallReply, Door, DoorConfig, ErrorReply, FailureReply, State, Token, openapi, read_token,
+    CallReply, Certificate, Door, DoorConfig, ErrorReply, FailureReply, PublicDoorConfig, State,
+    Token, openapi, read_token,
 };
 pub use error::{CallError, Reason};
 pub use name::{MAX_NAME, Name, NoName};

@@ -7,11 +7,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::clients::Digest;
 use crate::error::Reason;
 use crate::name::Name;
 
 /// The version of these messages. Nodes with different versions reject each other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The maximum length of a control message, in bytes.
 pub const MAX_MESSAGE: usize = 64 << 10;
@@ -153,6 +154,29 @@ pub enum Message {
         /// The call.
         call: Name,
     },
+    /// A part of the list of clients whose values the sender has for a call, in the order of their
+    /// names.
+    Clients {
+        /// The function.
+        function: Name,
+        /// The call.
+        call: Name,
+        /// How many clients earlier parts had.
+        before: usize,
+        /// Clients, and the digests of their submissions.
+        clients: Vec<(Name, Digest)>,
+        /// Whether this is the last part.
+        last: bool,
+    },
+    /// The sender has the lists of all parties.
+    Agreed {
+        /// The function.
+        function: Name,
+        /// The call.
+        call: Name,
+        /// The digest of the clients that follow from the lists.
+        set: Digest,
+    },
     /// The sender takes no part in a call that the receiver has inputs for.
     Refused {
         /// The function.
@@ -244,6 +268,18 @@ mod tests {
             Message::Function { name: function.clone(), terms },
             Message::Ping {},
             Message::Have { function: function.clone(), call: call.clone() },
+            Message::Clients {
+                function: function.clone(),
+                call: call.clone(),
+                before: 3,
+                clients: vec![(name("ann"), Digest([3; 32]))],
+                last: true,
+            },
+            Message::Agreed {
+                function: function.clone(),
+                call: call.clone(),
+                set: Digest([4; 32]),
+            },
             Message::Refused {
                 function: function.clone(),
                 call: call.clone(),
@@ -263,6 +299,15 @@ mod tests {
     }
 
     #[test]
+    fn a_full_list_of_clients_is_a_message() {
+        let name: Name = "n".repeat(crate::name::MAX_NAME).parse().unwrap();
+        let clients = vec![(name.clone(), Digest([0xff; 32])); crate::clients::MAX_LIST];
+        let (function, call, before) = (name.clone(), name, usize::MAX);
+        let full = Message::Clients { function, call, before, clients, last: false };
+        assert_eq!(Message::decode(&full.encode()), Ok(full));
+    }
+
+    #[test]
     fn other_bytes_are_no_message() {
         for text in [
             "",
@@ -271,6 +316,8 @@ mod tests {
             r#"{"is":"have","function":"f"}"#,
             r#"{"is":"have","function":"f","call":"a b"}"#,
             r#"{"is":"fill","session":"07","count":1}"#,
+            r#"{"is":"agreed","function":"f","call":"c","set":"07"}"#,
+            r#"{"is":"clients","function":"f","call":"c","before":0,"clients":[["a","07"]],"last":true}"#,
             r#"{"is":"fill","session":"07070707070707070707070707070707","count":-1}"#,
         ] {
             assert_eq!(Message::decode(text.as_bytes()), Err(NoMessage), "{text}");

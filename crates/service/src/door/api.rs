@@ -18,6 +18,7 @@ use super::Token;
 use super::body::{NoBody, inputs, json, read};
 use super::types::{CallReply, ErrorReply, FailureReply, State};
 use crate::about::{FunctionReply, FunctionStock, PeerStock, PortReply, Stock};
+use crate::clients::{ClientsReply, LeftOut, RoundState, Why};
 use crate::error::CallError;
 use crate::name::Name;
 use crate::node::{Call, Node};
@@ -37,7 +38,17 @@ const BODY: usize = 64 << 10;
         version = "1",
         license(name = "MIT OR Apache-2.0")
     ),
-    paths(functions, announced, start_call, find_call, stock, health, metrics),
+    paths(
+        functions,
+        announced,
+        start_call,
+        find_call,
+        open_clients,
+        list_clients,
+        stock,
+        health,
+        metrics
+    ),
     components(schemas(
         CallReply,
         ErrorReply,
@@ -49,7 +60,12 @@ const BODY: usize = 64 << 10;
         PeerStock,
         FunctionStock,
         CallBody,
-        AnnouncedReply
+        AnnouncedReply,
+        OpenBody,
+        ClientsReply,
+        LeftOut,
+        Why,
+        RoundState
     ))
 )]
 struct Interface;
@@ -80,6 +96,14 @@ struct AnnouncedReply {
     calls: Vec<Name>,
 }
 
+/// How a call takes submissions of clients.
+#[derive(Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+struct OpenBody {
+    /// For how long; without it for as long as the settings say.
+    seconds: Option<f64>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Waiting {
@@ -93,6 +117,10 @@ pub(super) fn router(node: Arc<Node>, token: Option<Token>) -> Router {
         .route("/v1/functions", get(functions))
         .route("/v1/functions/{function}/calls", get(announced))
         .route("/v1/functions/{function}/calls/{call}", post(start_call).get(find_call))
+        .route(
+            "/v1/functions/{function}/calls/{call}/clients",
+            post(open_clients).get(list_clients),
+        )
         .route("/v1/stock", get(stock))
         .route("/healthz", get(health))
         .route("/metrics", get(metrics))
@@ -119,7 +147,7 @@ async fn check_token(
     }
 }
 
-fn reply(status: StatusCode, value: &impl Serialize) -> Response {
+pub(super) fn reply(status: StatusCode, value: &impl Serialize) -> Response {
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
     (status, headers, Body::from(json(value))).into_response()
 }
@@ -131,6 +159,7 @@ fn status(error: &CallError) -> StatusCode {
         CallError::OtherInputs | CallError::NotACaller => StatusCode::CONFLICT,
         CallError::Budget => StatusCode::TOO_MANY_REQUESTS,
         CallError::NoInputFromPeer(_) => StatusCode::GATEWAY_TIMEOUT,
+        CallError::OtherClients(_) => StatusCode::BAD_GATEWAY,
         CallError::Run(_) => StatusCode::BAD_GATEWAY,
         CallError::State(_) => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::SERVICE_UNAVAILABLE,
@@ -167,9 +196,11 @@ fn wanted(
     if !(0.0..=MAX_WAIT).contains(&wait) {
         return Err(wrong());
     }
-    let name =
-        call.parse().map_err(|error: crate::name::NoName| CallError::Inputs(error.to_string()))?;
-    Ok((wait, name))
+    Ok((wait, named(call)?))
+}
+
+fn named(call: &str) -> Result<Name, CallError> {
+    call.parse().map_err(|error: crate::name::NoName| CallError::Inputs(error.to_string()))
 }
 
 type Asked = Result<Query<Waiting>, axum::extract::rejection::QueryRejection>;
@@ -292,6 +323,70 @@ async fn announced(
 ) -> Response {
     match node.announced(&function) {
         Ok(calls) => reply(StatusCode::OK, &AnnouncedReply { calls }),
+        Err(error) => refuse(&error),
+    }
+}
+
+/// Opens a call for submissions of clients, until this party makes the call or the time is over;
+/// then the node makes it, unless this party has inputs of its own.
+#[utoipa::path(
+    post, path = "/v1/functions/{function}/calls/{call}/clients",
+    params(
+        ("function" = String, Path, description = "the function"),
+        ("call" = String, Path, description = "the name of the call, the same for all parties")
+    ),
+    request_body = OpenBody,
+    responses(
+        (status = 200, description = "it takes submissions", body = ClientsReply),
+        (status = 400, description = "the function has no clients, or the body does not fit",
+         body = ErrorReply),
+        (status = 404, description = "no such function", body = ErrorReply),
+        (status = 409, description = "the call was made already", body = ErrorReply),
+        (status = 503, description = "too many calls are open", body = ErrorReply)
+    )
+)]
+async fn open_clients(
+    FromState(node): FromState<Arc<Node>>,
+    Path((function, call)): Path<(String, String)>,
+    body: Body,
+) -> Response {
+    let opened = async {
+        let name = named(&call)?;
+        let wrong = || CallError::Inputs("the body is not {\"seconds\": NUMBER}".to_string());
+        let body = read(body, BODY).await.map_err(|_| wrong())?;
+        let given = match body.is_empty() {
+            true => OpenBody::default(),
+            false => serde_json::from_slice::<OpenBody>(&body).map_err(|_| wrong())?,
+        };
+        let time = given.seconds.map(Duration::try_from_secs_f64).transpose();
+        node.open(&function, &name, time.map_err(|_| wrong())?)?;
+        node.clients(&function, &name)
+    };
+    match opened.await {
+        Ok(clients) => reply(StatusCode::OK, &clients),
+        Err(error) => refuse(&error),
+    }
+}
+
+/// Lists the clients of a call.
+#[utoipa::path(
+    get, path = "/v1/functions/{function}/calls/{call}/clients",
+    params(
+        ("function" = String, Path, description = "the function"),
+        ("call" = String, Path, description = "the name of the call")
+    ),
+    responses(
+        (status = 200, description = "who takes part, and who does not", body = ClientsReply),
+        (status = 404, description = "no such function, or the call is not open here",
+         body = ErrorReply)
+    )
+)]
+async fn list_clients(
+    FromState(node): FromState<Arc<Node>>,
+    Path((function, call)): Path<(String, String)>,
+) -> Response {
+    match named(&call).and_then(|name| node.clients(&function, &name)) {
+        Ok(clients) => reply(StatusCode::OK, &clients),
         Err(error) => refuse(&error),
     }
 }

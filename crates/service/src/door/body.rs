@@ -12,6 +12,8 @@ use symbolon::circuit::{Circuit, PartyId};
 use symbolon::{BitVec, Error, Inputs, Result};
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::clients::{complete, own_port};
+
 /// How long a body may take.
 const TIME: Duration = Duration::from_secs(10);
 
@@ -80,6 +82,12 @@ pub(super) fn inputs(body: &[u8], circuit: &Circuit, party: PartyId) -> Result<I
             error.column()
         ))
     })?;
+    if let Some(port) = own_port(circuit, party) {
+        let name = &circuit.inputs()[port].name;
+        if given.inputs.contains_key(name) || given.bits.contains_key(name) {
+            return Err(Error::InvalidInput(format!("clients give `{name}`")));
+        }
+    }
     let mut inputs = Inputs::builder(circuit, party);
     for (name, value) in &given.inputs {
         inputs = match value {
@@ -94,7 +102,7 @@ pub(super) fn inputs(body: &[u8], circuit: &Circuit, party: PartyId) -> Result<I
         let bits: BitVec = digits.bytes().map(|digit| digit == b'1').collect();
         inputs = inputs.bits(name.as_str(), bits)?;
     }
-    inputs.finish()
+    complete(circuit, party, inputs)
 }
 
 /// Returns a value as a JSON body, which is wiped when it was sent.

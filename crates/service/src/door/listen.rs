@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use symbolon::{Error, Result, files};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, oneshot, watch};
+use tokio_rustls::TlsAcceptor;
 use zeroize::Zeroizing;
 
-use super::{DoorConfig, Token};
+use super::addresses::{Addresses, Visitor};
+use super::tls::acceptor;
+use super::{DoorConfig, PublicDoorConfig, Token};
 
 /// The maximum number of connections; more wait.
 const MAX_CONNECTIONS: usize = 512;
@@ -32,6 +35,7 @@ const MAX_TOKEN: u64 = 4096;
 
 pub(super) enum Listener {
     Loopback(std::net::TcpListener),
+    Public(std::net::TcpListener, Option<TlsAcceptor>),
     #[cfg(unix)]
     Socket(std::os::unix::net::UnixListener, RemovedFile),
 }
@@ -67,6 +71,22 @@ pub fn read_token(path: &Path) -> Result<Token> {
 }
 
 impl Listener {
+    pub(super) fn bind_public(config: &PublicDoorConfig) -> Result<Listener> {
+        let address = config.address;
+        let refuse = |why: &dyn std::fmt::Display| {
+            Error::InvalidInput(format!("the clients' door {address}: {why}"))
+        };
+        if config.tls.is_none() && !address.ip().is_loopback() {
+            return Err(refuse(
+                &"without a certificate it is for loopback alone, as behind a proxy that has one",
+            ));
+        }
+        let tls = config.tls.as_ref().map(acceptor).transpose()?;
+        let bound = std::net::TcpListener::bind(address);
+        let bound = bound.and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
+        Ok(Listener::Public(bound.map_err(|error| refuse(&error))?, tls))
+    }
+
     pub(super) fn bind(config: &DoorConfig) -> Result<Listener> {
         match config {
             DoorConfig::Loopback(address, _) => {
@@ -86,7 +106,7 @@ impl Listener {
 
     pub(super) fn address(&self) -> Option<SocketAddr> {
         match self {
-            Listener::Loopback(socket) => socket.local_addr().ok(),
+            Listener::Loopback(socket) | Listener::Public(socket, _) => socket.local_addr().ok(),
             #[cfg(unix)]
             Listener::Socket(..) => None,
         }
@@ -106,6 +126,22 @@ impl Listener {
                         let Some(connection) = connection else { continue };
                         let _ = connection.set_nodelay(true);
                         start(connection, router.clone(), place, closing.clone());
+                    }
+                }
+                Listener::Public(socket, tls) => {
+                    let socket = tokio::net::TcpListener::from_std(socket)?;
+                    let addresses = Arc::new(Addresses::default());
+                    loop {
+                        let place = places.clone().acquire_owned().await;
+                        let (connection, from) = or_pause(socket.accept().await).await;
+                        let (Some(connection), Some(from)) = (connection, from) else { continue };
+                        let Some(visit) = Addresses::admit(&addresses, from.ip()) else { continue };
+                        let router = router.clone().layer(Extension(Visitor(visit.clone())));
+                        let place = (place, visit);
+                        match tls.clone() {
+                            None => start(connection, router, place, closing.clone()),
+                            Some(tls) => start_tls(connection, tls, router, place, closing.clone()),
+                        }
                     }
                 }
                 #[cfg(unix)]
@@ -143,6 +179,23 @@ async fn or_pause<T, A>(accepted: std::io::Result<(T, A)>) -> (Option<T>, Option
             (None, None)
         }
     }
+}
+
+/// Serves one connection with TLS.
+fn start_tls<P: Send + 'static>(
+    connection: tokio::net::TcpStream,
+    tls: TlsAcceptor,
+    router: Router,
+    place: P,
+    closing: watch::Receiver<()>,
+) {
+    tokio::spawn(async move {
+        match tokio::time::timeout(HEAD, tls.accept(connection)).await {
+            Ok(Ok(connection)) => start(connection, router, place, closing),
+            Ok(Err(error)) => tracing::debug!(target: crate::LOG, %error, "no handshake"),
+            Err(_) => {}
+        }
+    });
 }
 
 /// Serves one connection. When the door closes, it ends after the reply that is due.

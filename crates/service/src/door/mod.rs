@@ -1,8 +1,12 @@
-//! The door for applications: HTTP with JSON, on a Unix socket or on loopback with a token.
+//! The doors of a node: HTTP with JSON. Applications come in by a Unix socket, or by loopback with a
+//! token; clients come in from anywhere, where all they can do is submit values and ask for answers.
 
+mod addresses;
 mod api;
 mod body;
 mod listen;
+mod public;
+mod tls;
 mod types;
 
 use std::net::SocketAddr;
@@ -17,6 +21,7 @@ use zeroize::Zeroizing;
 use crate::node::Node;
 pub use api::openapi;
 pub use listen::read_token;
+pub use tls::Certificate;
 pub use types::{CallReply, ErrorReply, FailureReply, State};
 
 /// Where applications reach a node.
@@ -26,6 +31,20 @@ pub enum DoorConfig {
     Socket(PathBuf),
     /// An address of loopback, for those who know the token.
     Loopback(SocketAddr, Token),
+}
+
+/// Where clients reach a node.
+#[derive(Clone, Debug)]
+pub struct PublicDoorConfig {
+    /// Where it listens; an address of loopback if it has no certificate.
+    pub address: SocketAddr,
+    /// Its certificate, for HTTPS.
+    pub tls: Option<Certificate>,
+    /// The origins, such as `https://auction.example`, whose pages may use the door; `*` for all.
+    pub origins: Vec<String>,
+    /// The addresses of all parties' doors for clients, by number, as clients are told; none if
+    /// they know them from elsewhere.
+    pub nodes: Vec<String>,
 }
 
 /// What an application must know to use a door on loopback.
@@ -90,12 +109,25 @@ impl Door {
     /// the place is taken; `System` if the system gives no thread.
     pub fn open(node: Arc<Node>, config: &DoorConfig) -> Result<Door> {
         let listener = listen::Listener::bind(config)?;
-        let address = listener.address();
         let token = match config {
             DoorConfig::Socket(_) => None,
             DoorConfig::Loopback(_, token) => Some(token.clone()),
         };
-        let router = api::router(node, token);
+        Door::serve(listener, api::router(node, token))
+    }
+
+    /// Opens the door of a node for clients.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the address is taken, or is not of loopback and has no certificate, or the
+    /// certificate or an origin is wrong; `System` if the system gives no thread.
+    pub fn open_public(node: Arc<Node>, config: &PublicDoorConfig) -> Result<Door> {
+        let router = public::router(node, config)?;
+        Door::serve(listen::Listener::bind_public(config)?, router)
+    }
+
+    fn serve(listener: listen::Listener, router: axum::Router) -> Result<Door> {
+        let address = listener.address();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::System(no_runtime(&error)))?;
         let (close, closed) = oneshot::channel();
@@ -105,7 +137,7 @@ impl Door {
         Ok(Door { address, close: Some(close), thread: Some(thread) })
     }
 
-    /// Returns the address on loopback, with the actual port.
+    /// Returns the address, with the actual port; none for a Unix socket.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }

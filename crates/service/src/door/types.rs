@@ -5,6 +5,7 @@ use symbolon::{OutputJson, Outputs};
 use utoipa::ToSchema;
 use zeroize::Zeroize;
 
+use crate::clients::SubmitError;
 use crate::error::CallError;
 use crate::name::Name;
 use crate::outcome::Answer;
@@ -67,6 +68,13 @@ impl ErrorReply {
             code: error.code().to_string(),
             message: error.to_string(),
         }
+    }
+}
+
+impl From<&SubmitError> for ErrorReply {
+    fn from(error: &SubmitError) -> ErrorReply {
+        let class = symbolon::ErrorClass::Usage.name().to_string();
+        ErrorReply { class, code: error.code().to_string(), message: error.to_string() }
     }
 }
 

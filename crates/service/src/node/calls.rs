@@ -9,6 +9,7 @@ use symbolon::{Inputs, Outputs};
 
 use super::Shared;
 use super::state::{Entry, Own, State};
+use crate::clients::{Digest, own_port};
 use crate::error::{CallError, Reason};
 use crate::name::Name;
 use crate::outcome::Outcome;
@@ -25,8 +26,18 @@ impl Shared {
         call: &Name,
         inputs: Inputs,
     ) -> Result<Arc<Outcome>, CallError> {
+        self.post_locked(&mut self.lock(), function, call, inputs)
+    }
+
+    /// The same for a state that is locked.
+    pub(super) fn post_locked(
+        &self,
+        state: &mut State,
+        function: usize,
+        call: &Name,
+        inputs: Inputs,
+    ) -> Result<Arc<Outcome>, CallError> {
         let digest = inputs.digest(&self.digest_key);
-        let state = &mut *self.lock();
         let now = Instant::now();
         if let Some(entry) = state.functions[function].calls.get(call) {
             match &entry.own {
@@ -58,8 +69,9 @@ impl Shared {
         one.waiting += 1;
         one.due.push_back((until, call.clone()));
         one.set_have(call, self.me, true);
-        let name = one.spec.config.name.clone();
-        state.broadcast(&Message::Have { function: name, call: call.clone() });
+        self.close_clients(state, function, call, now);
+        PartyId::all(parties).for_each(|party| self.announce(state, function, call, party));
+        self.settle_clients(state, function, call);
         self.enqueue(state, function, call);
         Ok(outcome)
     }
@@ -115,11 +127,12 @@ impl Shared {
     }
 
     /// Party 0: puts a call into the queue once all have inputs for it.
-    fn enqueue(&self, state: &mut State, function: usize, call: &Name) {
+    pub(super) fn enqueue(&self, state: &mut State, function: usize, call: &Name) {
         let one = &mut state.functions[function];
+        let complete = one.is_complete(call);
         let Some(entry) = one.calls.get_mut(call) else { return };
         let waits = matches!(entry.own, Own::Waiting { .. });
-        if self.me == 0 && waits && !entry.queued && entry.have.iter().all(|has| *has) {
+        if self.me == 0 && waits && !entry.queued && complete {
             entry.queued = true;
             one.queue.push_back(call.clone());
             self.pump(state, function);
@@ -130,10 +143,11 @@ impl Shared {
     pub(super) fn next_call(&self, state: &mut State, function: usize) -> Option<Name> {
         let one = &mut state.functions[function];
         while let Some(call) = one.queue.pop_front() {
+            let complete = one.is_complete(&call);
             if let Some(entry) = one.calls.get_mut(&call) {
                 entry.queued = false;
                 let waits = matches!(entry.own, Own::Waiting { .. });
-                if waits && entry.have.iter().all(|has| *has) {
+                if waits && complete {
                     return Some(call);
                 }
                 one.forget(&call);
@@ -142,10 +156,23 @@ impl Shared {
         None
     }
 
-    /// Takes the inputs of a call that runs now; `None` if none wait.
-    pub(super) fn take(&self, state: &mut State, function: usize, call: &Name) -> Option<Inputs> {
+    /// Takes the inputs of a call that runs now, with what its clients gave, and the digest of who
+    /// they are; `None` if none wait.
+    pub(super) fn take(
+        &self,
+        state: &mut State,
+        function: usize,
+        call: &Name,
+    ) -> Option<(Inputs, Option<Digest>)> {
         let one = &mut state.functions[function];
         let entry = one.calls.get_mut(call)?;
+        if !matches!(entry.own, Own::Waiting { .. } | Own::Withdrawing { .. }) {
+            return None;
+        }
+        let of_clients = match &one.spec.clients {
+            Some(layout) => Some(one.rounds.get_mut(call)?.take(layout)?),
+            None => None,
+        };
         match std::mem::replace(&mut entry.own, Own::None) {
             Own::Waiting { inputs, digest, .. } | Own::Withdrawing { inputs, digest, .. } => {
                 entry.own = Own::Running { digest };
@@ -153,7 +180,9 @@ impl Shared {
                 let now = Instant::now();
                 one.budget.take(now);
                 one.ran = Some(now);
-                Some(inputs)
+                let Some((bits, clients)) = of_clients else { return Some((inputs, None)) };
+                let port = own_port(&one.spec.config.circuit, self.me)?;
+                Some((inputs.with_bits(port, bits).ok()?, Some(clients)))
             }
             other => {
                 entry.own = other;
@@ -215,6 +244,7 @@ impl Shared {
         if used {
             PartyId::all(self.parties()).for_each(|party| one.set_have(call, party, false));
         }
+        one.forget_old_lists(call, self.parties());
         let keep = one.spec.config.keep;
         let Some(entry) = one.calls.get_mut(call) else { return };
         let now = Instant::now();
@@ -247,13 +277,7 @@ impl Shared {
         let entry = one.calls.get(&call);
         let is_known = entry.is_some_and(|entry| entry.have[usize::from(from)]);
         let mine = entry.map_or(&Own::None, |entry| &entry.own);
-        let over = match mine {
-            Own::Running { .. } => true,
-            Own::Done { .. } => entry
-                .and_then(|entry| entry.outcome.get())
-                .is_some_and(|answer| answer.as_ref().as_ref().err().is_none_or(CallError::used)),
-            _ => false,
-        };
+        let over = entry.is_some_and(Entry::is_over);
         let spent = matches!(mine, Own::None) && one.budget.left() == Some(0);
         let reason = match () {
             () if is_known => return,
@@ -261,6 +285,8 @@ impl Shared {
             () if one.agreed[usize::from(from)] != Some(Ok(())) => Reason::Disabled,
             () if over => Reason::Finished,
             () if spent => Reason::Budget,
+            // There were too many lists of clients already.
+            () if one.lacks_list(&call, from) => Reason::Busy,
             () if one.having[usize::from(from)] >= one.spec.config.waiting => Reason::Busy,
             () => {
                 let now = Instant::now();
@@ -286,6 +312,11 @@ impl Shared {
                 one.calls.get(&call).is_some_and(|entry| matches!(entry.own, Own::Running { .. }));
             if !running {
                 one.set_have(&call, from, false);
+                // Party 0 may have assigned the call before: then its clients are needed.
+                let waits = one.calls.get(&call).is_some_and(|entry| entry.own.is_waiting());
+                if self.me == 0 || !waits {
+                    one.forget_list(&call, from);
+                }
                 one.forget(&call);
             }
         }
@@ -326,10 +357,14 @@ impl Shared {
                 }
                 one.forget(&call);
             }
+            one.expire_rounds(now);
             for (call, missing) in late {
-                let error = match missing.is_empty() {
-                    true => CallError::NotReady,
-                    false => CallError::NoInputFromPeer(missing),
+                let rounds = &state.functions[function].rounds;
+                let others = rounds.get(&call).map(|round| round.others(self.me));
+                let error = match (missing.is_empty(), others.filter(|others| !others.is_empty())) {
+                    (false, _) => CallError::NoInputFromPeer(missing),
+                    (true, Some(others)) => CallError::OtherClients(others),
+                    (true, None) => CallError::NotReady,
                 };
                 self.withdraw(state, function, &call, error);
             }
@@ -348,9 +383,9 @@ impl Shared {
     /// Tells a peer that has just connected for which calls this party has inputs.
     pub(super) fn announce_all(&self, state: &mut State, to: PartyId) {
         for function in 0..state.functions.len() {
-            let name = state.functions[function].spec.config.name.clone();
             for call in waiting(state, function) {
-                state.send(to, &Message::Have { function: name.clone(), call });
+                self.announce(state, function, &call, to);
+                self.settle_clients(state, function, &call);
             }
         }
     }
@@ -360,6 +395,8 @@ impl Shared {
     pub(super) fn forget_peer(&self, state: &mut State, party: PartyId) {
         for function in 0..state.functions.len() {
             let one = &mut state.functions[function];
+            let rounds: Vec<Name> = one.rounds.keys().cloned().collect();
+            rounds.iter().for_each(|call| one.forget_list(call, party));
             let calls: Vec<Name> = one.calls.keys().cloned().collect();
             for call in calls {
                 let one = &mut state.functions[function];

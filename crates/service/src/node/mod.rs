@@ -5,6 +5,7 @@
 //! they know, and before an execution runs, every two parties compare what it is for.
 
 mod calls;
+mod clients;
 mod peers;
 mod port;
 mod sessions;
@@ -111,6 +112,7 @@ impl Shared {
             let state = &mut *self.lock();
             let now = Instant::now();
             self.expire(state, now);
+            self.call_for_clients(state, now);
             self.ping(state, now);
             for function in 0..state.functions.len() {
                 self.pump(state, function);
@@ -166,6 +168,7 @@ impl Node {
                 refilling: false,
                 ran: None,
                 budget: Budget::new(&one.name, limits, ledger.as_ref()),
+                rounds: Default::default(),
                 spec: spec.clone(),
             }
         });

@@ -9,6 +9,7 @@ use symbolon_transport::Hangup;
 use super::Shared;
 use super::state::{Link, Own, State};
 use crate::checks;
+use crate::clients::Part;
 use crate::error::{CallError, Reason};
 use crate::metrics::OfParty;
 use crate::name::Name;
@@ -118,6 +119,15 @@ impl Shared {
                 self.withdraw_all(state, &CallError::RefusedByPeer(from, Reason::Draining));
             }
             Message::Closed { session } => self.peer_closed(state, session),
+            Message::Clients { function, call, before, clients, last } => {
+                let part = Part { before, clients, last };
+                if !self.peer_listed(state, from, (function, call), part) {
+                    return Err(Error::misbehaved(from, checks::CONTROL));
+                }
+            }
+            Message::Agreed { function, call, set } => {
+                self.peer_agreed(state, from, &function, &call, set);
+            }
             Message::Withdrawn { function, call } if from == 0 => {
                 if let Some(place) = state.function(&function) {
                     self.withdrawn(state, place, &call);

@@ -86,12 +86,12 @@ impl Shared {
         if !open.is_some_and(|open| open.function == function && open.ready > 0) {
             return false;
         }
-        let Some(inputs) = self.take(state, function, call) else { return false };
+        let Some((inputs, clients)) = self.take(state, function, call) else { return false };
         if let Some(open) = state.sessions.get_mut(&session) {
             open.ready -= 1;
             open.running += 1;
             // Its thread reads until the session is removed.
-            let _ = open.queue.send(Command::Run { call: call.clone(), inputs });
+            let _ = open.queue.send(Command::Run { call: call.clone(), inputs, clients });
         }
         true
     }

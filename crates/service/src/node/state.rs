@@ -10,6 +10,7 @@ use symbolon::{CancelHandle, Channel, Inputs};
 use symbolon_transport::Hangup;
 
 use crate::budget::{Budget, Ledger};
+use crate::clients::{Digest, Round};
 use crate::config::Function;
 use crate::error::CallError;
 use crate::name::Name;
@@ -73,6 +74,8 @@ pub(super) struct FunctionState {
     /// When the last call ran.
     pub ran: Option<Instant>,
     pub budget: Budget,
+    /// What clients gave for calls, if the function has clients.
+    pub rounds: HashMap<Name, Round>,
 }
 
 /// A call.
@@ -109,6 +112,12 @@ pub(super) enum Own {
     },
 }
 
+impl Own {
+    pub fn is_waiting(&self) -> bool {
+        matches!(self, Own::Waiting { .. } | Own::Withdrawing { .. })
+    }
+}
+
 /// A session as party 0 sees it.
 pub(super) struct Slot {
     pub at: At,
@@ -138,7 +147,12 @@ pub(super) struct OpenSession {
 /// What a session's thread does next.
 pub(super) enum Command {
     Fill(usize),
-    Run { call: Name, inputs: Inputs },
+    Run {
+        call: Name,
+        inputs: Inputs,
+        /// The clients who take part.
+        clients: Option<Digest>,
+    },
 }
 
 impl At {
@@ -179,6 +193,18 @@ impl Entry {
             outcome: Arc::default(),
         }
     }
+
+    /// Returns whether the call runs, or has used up an execution.
+    pub fn is_over(&self) -> bool {
+        match self.own {
+            Own::Running { .. } => true,
+            Own::Done { .. } => {
+                let answer = self.outcome.get();
+                answer.is_some_and(|answer| (*answer).as_ref().err().is_none_or(CallError::used))
+            }
+            _ => false,
+        }
+    }
 }
 
 impl FunctionState {
@@ -192,6 +218,38 @@ impl FunctionState {
             let count = &mut self.having[party];
             *count = if has { *count + 1 } else { count.saturating_sub(1) };
         }
+    }
+
+    /// Forgets a peer's list of a call's clients.
+    pub fn forget_list(&mut self, call: &Name, party: PartyId) {
+        let Some(round) = self.rounds.get_mut(call) else { return };
+        round.forget(party);
+        if round.is_empty() {
+            self.rounds.remove(call);
+        }
+    }
+
+    /// Forgets the lists of parties that have no inputs for a call any more.
+    pub fn forget_old_lists(&mut self, call: &Name, parties: usize) {
+        for party in PartyId::all(parties) {
+            let has = self.calls.get(call).is_some_and(|entry| entry.have[usize::from(party)]);
+            if !has {
+                self.forget_list(call, party);
+            }
+        }
+    }
+
+    /// Returns whether clients are listed before a call, and a peer's list is not here.
+    pub fn lacks_list(&self, call: &Name, party: PartyId) -> bool {
+        let listed = self.rounds.get(call).is_some_and(|round| round.is_listed(party));
+        self.spec.clients.is_some() && !listed
+    }
+
+    /// Returns whether all parties have inputs for a call, and see the same clients.
+    pub fn is_complete(&self, call: &Name) -> bool {
+        let agreed = || self.rounds.get(call).is_some_and(|round| round.is_agreed());
+        self.calls.get(call).is_some_and(|entry| entry.have.iter().all(|has| *has))
+            && (self.spec.clients.is_none() || agreed())
     }
 
     /// Forgets a call that nobody has anything of.

@@ -12,6 +12,7 @@ use symbolon_transport::Meter;
 
 use super::Shared;
 use super::state::Command;
+use crate::clients::Digest;
 use crate::config::Function;
 use crate::name::Name;
 use crate::wire::Tag;
@@ -68,9 +69,10 @@ impl Worker {
                     prepared.extend(made?);
                     self.shared.filled(self.tag, count);
                 }
-                Command::Run { call, inputs } => {
+                Command::Run { call, inputs, clients } => {
                     let ready = prepared.pop_front();
-                    let done = self.run(&mut session, ready, &call, &inputs);
+                    let about = self.about(&session, &call, clients);
+                    let done = self.run(&mut session, ready, &about, &inputs);
                     drop(inputs);
                     let failed = done.as_ref().err().cloned();
                     self.shared.ran(self.tag, self.function, &call, done);
@@ -90,20 +92,28 @@ impl Worker {
     }
 
     fn run(
-        &mut self,
+        &self,
         session: &mut Session,
         ready: Option<PreparedCircuit>,
-        call: &Name,
+        about: &[u8; 32],
         inputs: &Inputs,
     ) -> Result<Outputs> {
         let ready = ready.ok_or_else(|| Error::Internal("no prepared execution".to_string()))?;
+        session.run_named(ready, inputs, about)
+    }
+
+    /// Returns what every two parties compare before an execution runs.
+    fn about(&mut self, session: &Session, call: &Name, clients: Option<Digest>) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
         hasher.update(&session.id().0).update(&self.runs.to_le_bytes());
         for name in [self.spec.config.name.as_str(), call.as_str()] {
             hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
         }
+        if let Some(clients) = clients {
+            hasher.update(&clients.0);
+        }
         self.runs += 1;
-        session.run_named(ready, inputs, hasher.finalize().as_bytes())
+        *hasher.finalize().as_bytes()
     }
 }
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 use symbolon::circuit::builtin;
 use symbolon::{Channel, Config, Listener, Protocol, Session, SessionParams, Transport};
 use symbolon_service::fuzzing::{Message, Opening, Purpose, Tag};
-use symbolon_service::{CallError, FunctionConfig, Node};
+use symbolon_service::{CallError, Digest, FunctionConfig, Node};
 use symbolon_transport::{AdmissionPolicy, Client, Meter, Options, Peer, connect_lanes};
 
+use crate::clients::auction;
 use crate::common::*;
 
 type Lie = Box<dyn Fn(&mut Liar)>;
@@ -265,4 +266,58 @@ fn a_call_is_assigned_once() {
             assert!(other.answer().is_none());
         });
     }
+}
+
+/// Starts party 0's node with clients, and a call for which it has a client's values.
+fn called_for_clients(world: &mut World) -> (Node, Liar, symbolon_service::Call) {
+    let mut function = auction(2);
+    function.wait = Duration::from_secs(2);
+    let zero = world.start(0, vec![function]);
+    let mut liar = Liar::as_one(world);
+    liar.introduce();
+    zero.open("auction", &name("c"), None).unwrap();
+    let circuit = zero.circuit("auction").unwrap();
+    let inputs = symbolon_service::complete(&circuit, 0, symbolon::Inputs::builder(&circuit, 0));
+    let call = zero.call("auction", &name("c"), inputs.unwrap()).unwrap();
+    (zero, liar, call)
+}
+
+fn list(before: usize, names: &[&str], last: bool) -> Message {
+    let clients = names.iter().map(|text| (name(text), Digest([7; 32]))).collect();
+    Message::Clients { function: name("auction"), call: name("c"), before, clients, last }
+}
+
+/// Cheat: 1 | service | a list of clients without order, with more than there can be, with parts of
+/// nothing | `service: control`, and the connection ends | always
+#[test]
+fn lists_of_clients_that_are_none_end_the_connection() {
+    let wrong: [&[Message]; 5] = [
+        &[list(0, &["bob", "ann"], true)],
+        &[list(0, &["ann", "ann"], true)],
+        &[list(0, &["bob"], false), list(1, &["ann"], true)],
+        &[list(0, &["a", "b", "c", "d", "e"], true)],
+        &[list(0, &[], false)],
+    ];
+    for messages in wrong {
+        let mut world = World::new(2);
+        let (_zero, mut liar, _call) = called_for_clients(&mut world);
+        messages.iter().for_each(|message| liar.say(message));
+        while liar.hear().is_ok() {}
+    }
+}
+
+/// Cheat: 1 | service | another set of clients than its list gives | the call is refused, and
+/// nothing is used up | always
+#[test]
+fn a_peer_that_sees_other_clients_is_named() {
+    let mut world = World::new(2);
+    let (zero, mut liar, call) = called_for_clients(&mut world);
+    liar.say(&list(0, &["ann"], true));
+    let (function, name) = (name("auction"), name("c"));
+    liar.say(&Message::Have { function: function.clone(), call: name.clone() });
+    let agreed = |message: &Message| matches!(message, Message::Agreed { .. });
+    liar.hear_until(agreed);
+    liar.say(&Message::Agreed { function, call: name, set: Digest([1; 32]) });
+    assert_eq!(refused(&call), CallError::OtherClients(vec![1.into()]));
+    assert_eq!(zero.stock().functions[0].waiting, 0);
 }

@@ -1,6 +1,7 @@
 //! Nodes in one process, over loopback with TLS.
 
 mod calls;
+mod clients;
 mod common;
 mod documents;
 #[cfg(unix)]
@@ -9,3 +10,4 @@ mod failures;
 #[cfg(unix)]
 mod killed;
 mod lies;
+mod vectors;
