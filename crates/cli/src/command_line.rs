@@ -79,6 +79,9 @@ pub enum Command {
     /// Give this party's inputs for a call to its node, and print what it learns
     #[cfg(feature = "service")]
     Call(crate::commands::call::CallArgs),
+    /// Give values for a call as a client who is no party, and print what this client learns
+    #[cfg(feature = "service")]
+    Submit(crate::commands::submit::SubmitArgs),
     /// Run all parties on this machine, as separate processes over loopback
     Local(Box<LocalArgs>),
     /// Measure how fast triples and circuits are on this machine

@@ -67,6 +67,8 @@ fn dispatch(command: &Command) -> CliResult<()> {
         Command::Serve(args) => commands::serve::command(args),
         #[cfg(feature = "service")]
         Command::Call(args) => commands::call::command(args),
+        #[cfg(feature = "service")]
+        Command::Submit(args) => commands::submit::command(args),
         Command::Local(args) => local::command(args),
         Command::Bench(args) => bench::command(args),
         Command::Paper(args) => paper::command(args),

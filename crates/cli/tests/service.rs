@@ -2,9 +2,11 @@
 
 #![cfg(unix)]
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -88,6 +90,15 @@ impl Nodes {
         [call(0), call(1)].map(end)
     }
 
+    /// Returns what a node says of the clients of a call.
+    fn clients(&self, me: usize, function: &str, call: &str) -> String {
+        let mut door = UnixStream::connect(self.file(me, "door/socket")).unwrap();
+        let path = format!("/v1/functions/{function}/calls/{call}/clients");
+        let request = format!("GET {path} HTTP/1.1\r\nHost: door\r\nConnection: close\r\n\r\n");
+        door.write_all(request.as_bytes()).unwrap();
+        std::io::read_to_string(door).unwrap()
+    }
+
     /// Waits until the nodes' doors are open.
     fn ready(&self) {
         let until = Instant::now() + Duration::from_secs(30);
@@ -160,6 +171,93 @@ fn what_is_wrong_is_said_before_anything_is_open() {
     call(&["encrypt", "--id", "a b", "--input", KEY]).says(&["--id: a name has"]);
     call(&["encrypt", "--id", "a", "--input", MESSAGE]).says(&["belongs to party 1"]);
     call(&["encrypt", "--id", "a"]).says(&["no value"]);
+}
+
+const SECOND: &str = "
+fn main(bids: [Option<u16>; 3] from clients, floor: u16 from 1)
+    -> (best: u16 to all, sold: [bool; 3] to clients)
+{
+    let mut best = floor;
+    let mut sold = [false; 3];
+    for i in 0..3 {
+        best = if bids[i].unwrap_or(0) > best { bids[i].unwrap_or(0) } else { best };
+    }
+    for i in 0..3 {
+        sold[i] = bids[i].unwrap_or(0) == best;
+    }
+    (best, sold)
+}
+";
+
+#[test]
+fn clients_submit_values_and_read_answers() {
+    let nodes = Nodes::new();
+    let doors = [free_address(), free_address()];
+    for (me, door) in doors.iter().enumerate() {
+        let settings = nodes.file(me, "node.toml");
+        let text = fs::read_to_string(&settings).unwrap();
+        let of_clients = format!(
+            "[clients]\naddress = \"{door}\"\n[functions.auction]\ncircuit = \"auction.sym\"\n\
+             side_by_side = 1\nready = 1\nwait = 60\n[functions.auction.clients]\n\
+             tokens = \"tokens\"\n"
+        );
+        fs::write(&settings, text + &of_clients).unwrap();
+        fs::write(nodes.file(me, "auction.sym"), SECOND).unwrap();
+        let tokens = nodes.file(me, "tokens");
+        fs::write(&tokens, "ann token-of-ann-0123\nbob token-of-bob-0123\n").unwrap();
+        fs::set_permissions(&tokens, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let token = nodes.file(0, "ann.token");
+    fs::write(&token, "token-of-ann-0123\n").unwrap();
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    let served = [nodes.serve(0), nodes.serve(1)];
+    nodes.ready();
+    let urls = doors.map(|door| format!("http://{door}"));
+    let submit = |words: &[&str]| {
+        let first = ["submit", "auction", "--node", &urls[0], "--node", &urls[1], "--call", "c"];
+        let token = ["--token", token.to_str().unwrap()];
+        command(&[&first[..], &token, words].concat()).spawn().unwrap()
+    };
+    let ann = ["--client", "ann", "--input", "bids=700"];
+    end(submit(&ann)).expect(3).says(&["no call of this name"]);
+    let open = |me| end(nodes.call(me, &["auction", "--id", "c", "--open"])).expect(0);
+    (0..2).for_each(|me| assert_eq!(open(me).out, "the call takes submissions\n"));
+    end(submit(&["--client", "bob", "--input", "bids=1"])).expect(3).says(&["the token is not"]);
+    let large = end(submit(&["--client", "ann", "--input", "bids=70001"])).expect(2);
+    assert!(large.err.contains("`bids`") && !large.err.contains("70001"), "{}", large.err);
+    end(submit(&["--client", "ann", "--input", "offer=1"])).expect(2).says(&["`bids` (uint16)"]);
+    end(submit(&["--client", "ann"])).expect(2).says(&["no value for `bids`"]);
+    let waits = submit(&[&ann[..], &["--wait", "60", "--json"]].concat());
+    let until = Instant::now() + Duration::from_secs(30);
+    while !(0..2).all(|me| nodes.clients(me, "auction", "c").contains("\"submissions\":1,")) {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // Its name is taken.
+    end(submit(&ann)).expect(3).says(&["has given another submission"]);
+    let calls = [
+        nodes.call(0, &["auction", "--id", "c"]),
+        nodes.call(1, &["auction", "--id", "c", "--input", "floor=500"]),
+    ];
+    calls.map(|call| assert!(end(call).expect(0).out.starts_with("best = 700\n")));
+    let json = end(waits).expect(0).json();
+    assert_eq!(json["answers"], serde_json::json!([{"name": "sold", "value": "true"}]));
+    served.each_ref().iter().for_each(|node| signal(node, "-TERM"));
+    served.map(|node| end(node).expect(0).says(&["the door for clients is http://"]));
+}
+
+#[test]
+fn the_auction_runs() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("skipped: curl is not installed");
+        return;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/auction/run.sh");
+    let command = env!("CARGO_BIN_EXE_symbolon");
+    let ran = Command::new("bash").arg(script).args([command, "12"]).output().unwrap();
+    let out = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.status.success(), "{out} {}", String::from_utf8_lossy(&ran.stderr));
+    assert!(out.contains("bidders = 12\n") && out.contains("won = true\n"), "{out}");
 }
 
 #[test]

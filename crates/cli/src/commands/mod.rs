@@ -19,3 +19,5 @@ pub mod run;
 #[cfg(feature = "service")]
 pub mod serve;
 pub mod store;
+#[cfg(feature = "service")]
+pub mod submit;

@@ -9,7 +9,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use symbolon::circuit::PartyId;
 use symbolon::{Fingerprint, Identity, Listener};
-use symbolon_service::{DoorConfig, FunctionConfig, NodeConfig, Party, read_token};
+use symbolon_service::{
+    Certificate, ClientsConfig, DoorConfig, FunctionConfig, NodeConfig, Party, PublicDoorConfig,
+    read_client_tokens, read_token,
+};
 use toml::de::{DeTable, DeValue};
 
 use super::{Number, PartyEntry, misplaced, owners, program, receivers, without_values};
@@ -33,6 +36,7 @@ struct NodeFile {
     timeout: Option<Number>,
     state: Option<String>,
     door: DoorFile,
+    clients: Option<ClientsDoorFile>,
     party: Vec<PartyEntry>,
     functions: BTreeMap<String, FunctionFile>,
 }
@@ -44,6 +48,29 @@ struct DoorFile {
     socket: Option<String>,
     address: Option<SocketAddr>,
     token: Option<String>,
+}
+
+/// Where clients come in.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClientsDoorFile {
+    address: SocketAddr,
+    certificate: Option<String>,
+    key: Option<String>,
+    #[serde(default)]
+    origins: Vec<String>,
+    #[serde(default)]
+    nodes: Vec<String>,
+}
+
+/// What the clients of a function may do.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClientsFile {
+    tokens: Option<String>,
+    seconds: Option<Number>,
+    open: Option<usize>,
+    per_minute: Option<u32>,
 }
 
 /// A function of a node. The parameters of the protocol were taken out before.
@@ -72,6 +99,7 @@ struct FunctionFile {
     wait: Option<Number>,
     keep: Option<Number>,
     waiting: Option<usize>,
+    clients: Option<ClientsFile>,
 }
 
 /// The settings of a node.
@@ -146,6 +174,38 @@ impl NodeSettings {
         }
     }
 
+    /// Returns where clients come in, if they do.
+    ///
+    /// # Errors
+    /// A usage failure for a certificate without its key, or a key without its certificate.
+    pub fn clients_door(&self) -> CliResult<Option<PublicDoorConfig>> {
+        let Some(of) = &self.file.clients else { return Ok(None) };
+        let tls = match (&of.certificate, &of.key) {
+            (Some(chain), Some(key)) => {
+                Some(Certificate { chain: self.path(chain), key: self.path(key) })
+            }
+            (None, None) => None,
+            _ => return Err(CliError::usage("[clients]: `certificate` and `key` go together")),
+        };
+        let (origins, nodes) = (of.origins.clone(), of.nodes.clone());
+        Ok(Some(PublicDoorConfig { address: of.address, tls, origins, nodes }))
+    }
+
+    fn clients(&self, of: &ClientsFile) -> CliResult<ClientsConfig> {
+        let mut clients = ClientsConfig::default();
+        if let Some(tokens) = &of.tokens {
+            clients.admission = read_client_tokens(&self.path(tokens))?;
+        }
+        if let Some(time) = of.seconds {
+            clients.time = seconds("seconds", time)?;
+        }
+        clients.open = of.open.unwrap_or(clients.open);
+        if let Some(per_minute) = of.per_minute {
+            clients.per_minute = (per_minute > 0).then_some(per_minute);
+        }
+        Ok(clients)
+    }
+
     /// Returns the circuit of a function, as a command line would name it.
     ///
     /// # Errors
@@ -206,6 +266,10 @@ impl NodeSettings {
             wait: of.wait.map_or(Ok(usual.wait), |wait| seconds("wait", wait))?,
             keep: of.keep.map_or(Ok(usual.keep), |keep| seconds("keep", keep))?,
             waiting: of.waiting.unwrap_or(usual.waiting),
+            clients: match &of.clients {
+                Some(clients) => Some(self.clients(clients)?),
+                None => usual.clients,
+            },
             ..usual
         })
     }
@@ -291,6 +355,16 @@ ready = 9
 callers = [1]
 calls = 10
 wait = 0.5
+[functions.sum.clients]
+seconds = 7
+open = 3
+per_minute = 0
+[clients]
+address = "[::1]:8443"
+certificate = "chain.pem"
+key = "web.pem"
+origins = ["https://a.example"]
+nodes = ["https://a.example", "https://b.example"]
 "#;
 
     fn error(from: &str, to: &str) -> String {
@@ -299,6 +373,7 @@ wait = 0.5
         let read = NodeSettings::parse("node.toml", &text, None);
         let made = read.and_then(|settings| {
             settings.door()?;
+            settings.clients_door()?;
             settings.function("sum", &settings.file.functions["sum"]).map(drop)
         });
         made.unwrap_err().to_string()
@@ -314,6 +389,13 @@ wait = 0.5
         assert_eq!(sum.params.rho, symbolon::Rho::Bits64);
         let DoorConfig::Socket(socket) = settings.door().unwrap() else { panic!("a socket") };
         assert_eq!(socket, Path::new("/n/door/socket"));
+        let clients = sum.clients.unwrap();
+        assert_eq!((clients.time, clients.open), (Duration::from_secs(7), 3));
+        assert_eq!(clients.per_minute, None);
+        let public = settings.clients_door().unwrap().unwrap();
+        assert_eq!(public.tls.unwrap().chain, Path::new("/n/chain.pem"));
+        assert_eq!((public.origins.len(), public.nodes.len()), (1, 2));
+        assert!(public.address.ip().is_loopback());
     }
 
     #[test]
@@ -326,6 +408,9 @@ wait = 0.5
             ("ready = 9", "readi = 9", "did you mean `ready`?"),
             ("wait = 0.5", "wait = 0", "`wait` takes seconds"),
             ("socket = \"door/socket\"", "address = \"127.0.0.1:80\"", "[door]: give `socket`"),
+            ("certificate = \"chain.pem\"", "", "`certificate` and `key` go together"),
+            ("seconds = 7", "seconds = 0", "`seconds` takes seconds"),
+            ("open = 3", "opens = 3", "there is no key `opens`"),
             ("id = 0", "id = 1", "none has id = 0"),
             ("\"add:8\"", "\"add:8\"\nowners = { x = 5 }", "no party 5"),
         ] {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use symbolon::ErrorClass;
-use symbolon::circuit::{Circuit, PartyId};
+use symbolon::circuit::{Circuit, ClientPorts, PartyId};
 use symbolon::zeroize::Zeroizing;
-use symbolon_service::{CallReply, Client, ErrorReply, Name, NoReply, State};
+use symbolon_service::{CallReply, Client, ErrorReply, Name, NoReply, Reply, State};
 
 use crate::common::error::{CliError, CliResult};
 use crate::common::output::{print, print_json, want_json};
@@ -42,6 +42,9 @@ pub struct CallArgs {
     /// Seconds to wait for the answer [default: 60]
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, hide_default_value = true)]
     wait: f64,
+    /// Open the call for submissions of clients instead, at this party's node
+    #[arg(long, conflicts_with_all = ["inputs", "pad", "wait"])]
+    open: bool,
     /// Print what the node replies, as JSON
     #[arg(long)]
     json: bool,
@@ -60,16 +63,51 @@ pub fn command(args: &CallArgs) -> CliResult<()> {
     }
     let id: Name = args.id.parse().map_err(|error| CliError::usage(format!("--id: {error}")))?;
     let settings = NodeSettings::read(&args.file)?;
+    let client = Client::new(settings.door()?);
+    let path = format!("/v1/functions/{}/calls/{id}", args.function);
+    if args.open {
+        return open(&client, &format!("{path}/clients"), args.json);
+    }
     let (spec, loaded) = settings.load(&args.function)?;
     let how = Reading { pad: args.pad, by_line: false, spec: Some(&spec) };
     let resolved = resolve(&loaded.plain, &given(&args.inputs)?, None, how)?;
     let resolved = only_own(&loaded, settings.me(), resolved)?;
     let circuit = loaded.circuit;
-    drop(inputs_of(&circuit, settings.me(), &resolved)?);
-    let client = Client::new(settings.door()?);
-    let path = format!("/v1/functions/{}/calls/{id}", args.function);
+    // The node adds what clients give.
+    if ClientPorts::of(&circuit).is_none() {
+        drop(inputs_of(&circuit, settings.me(), &resolved)?);
+    }
     let reply = ask(&client, &path, body(&circuit, &resolved), args.wait)?;
     show(&circuit, settings.me(), &reply, args.json)
+}
+
+/// Opens a call for submissions of clients.
+fn open(client: &Client, path: &str, json: bool) -> CliResult<()> {
+    let body = Zeroizing::new(b"{}".to_vec());
+    let reply = client.ask(path, Some(body), Duration::ZERO).map_err(away)?;
+    if reply.status != 200 {
+        return Err(refused(&reply));
+    }
+    match json {
+        true => print(&format!("{}\n", String::from_utf8_lossy(&reply.body))),
+        false => print("the call takes submissions\n"),
+    }
+}
+
+fn away(error: NoReply) -> CliError {
+    CliError::new(ErrorClass::Peer, error.to_string())
+        .with_hint("is `symbolon serve` running with these settings?")
+}
+
+/// Returns what the node refuses.
+fn refused(reply: &Reply) -> CliError {
+    match serde_json::from_slice::<ErrorReply>(&reply.body) {
+        Ok(error) => failure(&error),
+        Err(_) => {
+            let status = reply.status;
+            CliError::new(ErrorClass::Peer, format!("the door replies with status {status}"))
+        }
+    }
 }
 
 /// Returns the body of a request: the wires of all values.
@@ -97,10 +135,7 @@ fn ask(client: &Client, path: &str, body: Zeroizing<Vec<u8>>, wait: f64) -> CliR
         let left = until.saturating_duration_since(Instant::now()).as_secs_f64().min(ONE_WAIT);
         let path = format!("{path}?wait={left}");
         let reply = client.ask(&path, body.take(), Duration::from_secs_f64(left));
-        let reply = reply.map_err(|error: NoReply| {
-            CliError::new(ErrorClass::Peer, error.to_string())
-                .with_hint("is `symbolon serve` running with these settings?")
-        })?;
+        let reply = reply.map_err(away)?;
         if let Ok(call) = serde_json::from_slice::<CallReply>(&reply.body) {
             if call.state != State::Waiting {
                 return Ok(call);
@@ -110,12 +145,7 @@ fn ask(client: &Client, path: &str, body: Zeroizing<Vec<u8>>, wait: f64) -> CliR
                     .with_hint("the same command again waits for its answer"));
             }
         } else {
-            let refused = serde_json::from_slice::<ErrorReply>(&reply.body);
-            let refused = refused.map_err(|_| {
-                let status = reply.status;
-                CliError::new(ErrorClass::Peer, format!("the door replies with status {status}"))
-            })?;
-            return Err(failure(&refused));
+            return Err(refused(&reply));
         }
     }
 }

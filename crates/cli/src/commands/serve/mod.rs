@@ -48,12 +48,30 @@ EXAMPLE
     keep = 600                      # seconds for which an answer is kept
     waiting = 1000                  # how many calls may wait
 
+  Functions with inputs `from clients` take submissions for calls that the application has opened:
+    [clients]                       # the door for clients
+    address = \"0.0.0.0:8443\"
+    certificate = \"web.pem\"         # that browsers accept, and its `key`; without them on loopback alone, as
+    key = \"web.key\"                 # behind a proxy
+    origins = [\"https://auction.example\"] # whose pages may use it; \"*\": all
+    nodes = [\"https://a.example:8443\", \"https://b.example:8443\"] # for clients: all parties' doors
+    [functions.auction.clients]
+    tokens = \"tokens\"               # a file with a client's name and its token a line; without it, anybody
+    seconds = 86400                 # for which a call takes submissions, unless it is made earlier
+    open = 16                       # how many calls take or hold submissions
+    per_minute = 600                # requests of one network address; 0: any number
+  A node keeps submissions in memory alone.
+
   Then, on each machine:
     symbolon serve node.toml
     symbolon call node.toml encrypt --id order-17 --input key=@key.txt
   or with any HTTP client:
     curl --unix-socket door/socket 'http://door/v1/functions/encrypt/calls/order-17?wait=10' \\
         --json '{\"inputs\": {\"key\": \"hex:2b7e151628aed2a6abf7158809cf4f3c\"}}'
+  To open a call for clients, list them, and make the call:
+    curl --unix-socket door/socket 'http://door/v1/functions/auction/calls/monday/clients' --json '{}'
+    curl --unix-socket door/socket 'http://door/v1/functions/auction/calls/monday/clients'
+    symbolon call node.toml auction --id monday
 
 SIGTERM and SIGINT let running calls end and refuse all others; a second signal ends it at once.";
 
@@ -86,6 +104,7 @@ pub fn command(args: &ServeArgs) -> CliResult<()> {
     set_up_log(&ShowArgs { verbose: args.verbose, log, ..ShowArgs::default() })?;
     let settings = NodeSettings::read(file)?;
     let door = settings.door()?;
+    let clients = settings.clients_door()?;
     let stop = Arc::new(AtomicBool::new(false));
     interrupt::set_on_signal(&stop)?;
     let config = settings.config()?;
@@ -99,12 +118,21 @@ pub fn command(args: &ServeArgs) -> CliResult<()> {
         (_, Some(address)) => tell(&format!("the door is http://{address}\n")),
         _ => return Err(CliError::internal("a door without an address")),
     }
+    let public =
+        clients.map(|config| Door::open_public(node.clone(), &config).map(|door| (config, door)));
+    let public = public.transpose()?;
+    if let Some((config, door)) = &public
+        && let Some(address) = door.address()
+    {
+        let scheme = if config.tls.is_some() { "https" } else { "http" };
+        tell(&format!("the door for clients is {scheme}://{address}\n"));
+    }
     while !stop.load(Ordering::SeqCst) {
         std::thread::sleep(Duration::from_millis(50));
     }
     tell("running calls end, all others are refused\n");
     node.drain();
-    drop(opened);
+    drop((opened, public));
     node.stop();
     Ok(())
 }
