@@ -239,11 +239,15 @@ fn clients_submit_values_and_read_answers() {
         nodes.call(0, &["auction", "--id", "c"]),
         nodes.call(1, &["auction", "--id", "c", "--input", "floor=500"]),
     ];
-    calls.map(|call| assert!(end(call).expect(0).out.starts_with("best = 700\n")));
+    for call in calls {
+        assert!(end(call).expect(0).out.starts_with("best = 700\n"));
+    }
     let json = end(waits).expect(0).json();
     assert_eq!(json["answers"], serde_json::json!([{"name": "sold", "value": "true"}]));
-    served.each_ref().iter().for_each(|node| signal(node, "-TERM"));
-    served.map(|node| end(node).expect(0).says(&["the door for clients is http://"]));
+    for node in served {
+        signal(&node, "-TERM");
+        end(node).expect(0).says(&["the door for clients is http://"]);
+    }
 }
 
 #[test]

@@ -5,8 +5,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use symbolon::circuit::{ClientPorts, Type, format_value};
-use symbolon_clients::field::Field;
+use symbolon::circuit::{ClientPorts, Field, Type, format_value};
 use symbolon_clients::{Layout, Submission};
 
 /// Bytes that look random, and are the same for all languages.
