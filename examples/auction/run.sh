@@ -40,7 +40,7 @@ circuit = "$program"
 const = { N = $bidders }
 side_by_side = 1
 ready = 1
-wait = 60
+wait = 600
 
 # All bidders have the same address here.
 [functions.auction.clients]
@@ -77,7 +77,7 @@ for first in $(seq 0 8 $((bidders - 2))); do
     for pid in "${bids[@]}"; do wait "$pid"; done
 done
 # The last one bids most, and waits for its answer.
-"$symbolon" submit auction --call monday --client "eager" --input bids=5000 --wait 120 "${nodes[@]}" \
+"$symbolon" submit auction --call monday --client "eager" --input bids=5000 --wait 3600 "${nodes[@]}" \
     >"$work/answer" &
 eager=$!
 until curl --silent --unix-socket "$work/2/door/socket" \
@@ -87,10 +87,10 @@ done
 
 echo "The parties end the auction; what all of them learn:"
 for me in 1 2; do
-    "$symbolon" call "$work/$me/node.toml" auction --id monday --wait 120 >/dev/null &
+    "$symbolon" call "$work/$me/node.toml" auction --id monday --wait 3600 >/dev/null &
     calls[me]=$!
 done
-"$symbolon" call "$work/0/node.toml" auction --id monday --wait 120 | grep -E '^(bidders|price) '
+"$symbolon" call "$work/0/node.toml" auction --id monday --wait 3600 | grep -E '^(bidders|price) '
 wait "${calls[1]}" "${calls[2]}" "$eager"
 echo "What the bidder who bid most learns, and nobody else:"
 cat "$work/answer"
