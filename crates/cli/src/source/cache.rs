@@ -94,7 +94,9 @@ impl Key {
             .iter()
             .for_each(|part| add(part.as_bytes()));
         add(options.entry.as_deref().unwrap_or_default().as_bytes());
-        add(&[u8::from(options.entry.is_some()), u8::from(options.clear_clients)]);
+        // Clients are named in the main file, and few programs have any.
+        let clear_clients = options.clear_clients && text.contains("clients");
+        add(&[u8::from(options.entry.is_some()), u8::from(clear_clients)]);
         add(&options.parties.map_or([0; 3], |n| {
             let [low, high] = n.to_le_bytes();
             [1, low, high]

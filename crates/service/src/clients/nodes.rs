@@ -19,7 +19,6 @@ use symbolon::escape::one_line;
 use symbolon_clients::{ClientError, Layout, Opened, Receipt, Submission};
 use symbolon_transport::Classified;
 use tokio::net::TcpStream;
-use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 use zeroize::Zeroizing;
 
@@ -231,14 +230,16 @@ impl ClientNodes {
         let runtime = runtime
             .map_err(|error| ClientFailure::new(ErrorClass::System, "system", error.to_string()))?;
         runtime.block_on(async {
-            let mut all = JoinSet::new();
-            for (party, (node, request)) in self.nodes.iter().zip(requests).enumerate() {
+            let ask = |(node, request): (&Address, Request)| {
                 let (node, tls) = (node.clone(), self.tls.clone());
-                all.spawn(async move { (party, node.ask(&tls, &request).await) });
+                tokio::spawn(async move { node.ask(&tls, &request).await })
+            };
+            let all: Vec<_> = self.nodes.iter().zip(requests).map(ask).collect();
+            let mut replies = Vec::new();
+            for (node, reply) in self.nodes.iter().zip(all) {
+                replies.push(reply.await.unwrap_or_else(|error| Err(node.failed(&error))));
             }
-            let mut replies = all.join_all().await;
-            replies.sort_by_key(|(party, _)| *party);
-            Ok(replies.into_iter().map(|(_, reply)| reply).collect())
+            Ok(replies)
         })
     }
 
