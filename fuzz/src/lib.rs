@@ -4,6 +4,7 @@
 //! changed samples. So a change that breaks a target is noticed without a fuzzer.
 
 pub mod bristol;
+pub mod clients;
 pub mod dealer;
 pub mod handshake;
 pub mod live_request;
@@ -26,8 +27,9 @@ pub mod value_file;
 pub type Check = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Check); 17] = [
+pub const TARGETS: [(&str, Check); 18] = [
     ("bristol", bristol::check),
+    ("clients", clients::check),
     ("dealer", dealer::check),
     ("handshake", handshake::check),
     ("live_request", live_request::check),

@@ -158,6 +158,7 @@ macro_rules! targets {
 
 targets! {
     bristol: 5_000;
+    clients: 5_000;
     dealer: 5_000;
     handshake: 5_000;
     live_request: 5_000;
