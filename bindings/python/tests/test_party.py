@@ -156,8 +156,11 @@ def test_closing_ends_a_run_in_another_thread() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_ctrl_c_ends_a_run_soon() -> None:
+    # A process that a shell starts in the background ignores this signal until it says otherwise.
     script = (
+        "import signal\n"
         "import symbolon as sy\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "me = sy.Party(0, listen='127.0.0.1:0', insecure=True, peers={1: sy.Peer()})\n"
         "print('waits', flush=True)\n"
         "try:\n"
