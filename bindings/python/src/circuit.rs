@@ -59,7 +59,7 @@ impl PyCircuit {
         Ok(PyCircuit(Arc::new(raise(py, read)?.0)))
     }
 
-    /// Compiles a program: `text`, or what is in the file `path` with the modules beside it.
+    /// Compiles `text`, or the program in `path` with the modules in its folder.
     #[staticmethod]
     #[pyo3(signature = (text, path, entry, parties, constants))]
     fn compile(

@@ -112,8 +112,8 @@ impl Layout {
     }
 
     /// Makes shares like [`encode`](Self::encode) with random bytes from elsewhere: for tests and
-    /// for what must be repeated. The bytes are asked for in this order: s, the pad and
-    /// the keys together if there are answers, then each share but the last, then the random bytes of the last one.
+    /// for what must be repeated. The bytes are asked for in this order: s, the pad and the keys
+    /// together if there are answers, each share but the last, the random bytes of the last share.
     ///
     /// # Errors
     /// Those of [`encode`](Self::encode).

@@ -455,7 +455,7 @@ pub fn compile_text(text: &str, options: &Options) -> Result<Circuit, CompileErr
     compile("main.sym", text, &NoModules, options)
 }
 
-/// Compiles the program in a file, with the modules beside it.
+/// Compiles the program in a file, with the modules in its folder.
 ///
 /// # Errors
 /// Those of [`compile`], or a sentence when the file cannot be read.

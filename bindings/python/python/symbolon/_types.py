@@ -46,7 +46,7 @@ def sint(width: int) -> Type:
 
 
 def fixed(integer: int, fraction: int) -> Type:
-    """A fixed-point number with so many bits before and after the point."""
+    """A fixed-point number with ``integer`` bits before and ``fraction`` bits after the point."""
     return Type(f"fixed<{_width(integer)}, {fraction}>", "f")
 
 

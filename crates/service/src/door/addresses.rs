@@ -33,7 +33,7 @@ pub(super) struct Visit {
 #[derive(Clone)]
 pub(super) struct Visitor(pub Arc<Visit>);
 
-/// Returns what is counted as one address: whoever has one of IPv6 has its /64.
+/// Returns what is counted as one address: an IPv4 address, or the /64 of an IPv6 address.
 fn of_one_holder(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

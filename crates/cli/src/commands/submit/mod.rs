@@ -49,7 +49,7 @@ pub struct SubmitArgs {
     /// Trust the certificates in this file, as PEM, instead of those that the system trusts
     #[arg(long, value_name = "FILE")]
     authorities: Option<PathBuf>,
-    /// Wait for so many seconds until the call has run, and print the answer
+    /// Wait up to SECONDS for the call to run, and print the answer
     #[arg(long, value_name = "SECONDS")]
     wait: Option<f64>,
     /// Print JSON
