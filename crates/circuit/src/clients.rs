@@ -148,7 +148,7 @@ impl ClientPorts {
         fits.then_some(ports)
     }
 
-    /// Returns whether values and answers are within [`MAX_BITS`], and there are values.
+    /// Returns whether values and answers are at most 2^20 bits each, and there are values.
     pub fn is_small(&self) -> bool {
         (1..=MAX_BITS).contains(&self.value_bits()) && self.answer_bits() <= MAX_BITS
     }

@@ -61,7 +61,7 @@ pub struct EntryOutput {
 pub struct Entry {
     /// The circuit's name.
     pub name: String,
-    /// The instance in [`Tir::instances`].
+    /// The instance, by its place among those of the program.
     pub instance: InstanceId,
     /// Its inputs.
     pub inputs: Vec<EntryInput>,
