@@ -117,13 +117,23 @@ impl Case {
     }
 }
 
+fn is_late(ended: &Result<Outputs>) -> bool {
+    matches!(ended, Err(Error::Transport { reason: TransportReason::TimedOut(_), .. }))
+}
+
 /// Runs one case; returns what is wrong with how it ended.
 fn attempt(case: Case) -> std::result::Result<(), String> {
     let timeouts = if case.fault.needs_time_out() { &TIMEOUTS[..] } else { &[sweep::HANGING] };
     for timeout in timeouts {
         let (ended, struck) = case.run(*timeout);
         if let Some(message) = struck {
-            return case.judge(message, &ended);
+            let judged = case.judge(message, &ended);
+            // A busy machine may need more time to notice what was changed.
+            let was_late = timeouts.last() != Some(timeout) && ended.iter().any(is_late);
+            if judged.is_err() && was_late {
+                continue;
+            }
+            return judged;
         }
         // Measuring a slower link takes more messages.
         let right = |ended: &Result<Outputs>| {
