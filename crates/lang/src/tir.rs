@@ -27,7 +27,7 @@ pub const MAX_DEEP: u32 = 1 << 15;
 pub const TOO_DEEP: &str = "expressions nest more than 2^15 deep, calls and constants included";
 
 /// A function with its types and const arguments.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Instance {
     /// The name with its arguments.
     pub name: String,

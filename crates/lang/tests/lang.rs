@@ -31,3 +31,4 @@ mod shrinking;
 mod sums;
 mod texts;
 mod tour;
+mod variants;

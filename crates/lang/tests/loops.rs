@@ -151,7 +151,7 @@ fn counters_that_must_be_constant_unroll_the_loop() {
     let bodies = [
         // A shift, a bound of another loop, a place that is written, a choice, and a product.
         "FOR i in 0..6 { x = mix(x >> i, b, 1); }",
-        "FOR i in 0..6 { FOR j in 0..i { x = mix(x, j, 1); } }",
+        "FOR i in 0..6 { FOR j in 0..i { x = mix(x, b, j); } }",
         "let mut y = [b; 6]; FOR i in 0..6 { y[i] = mix(x, b, i); }
          FOR i in 0..6 { x = x ^ y[i]; }",
         "FOR i in 0..6 { if i == 3 { x = mix(x, b, 1); } }",

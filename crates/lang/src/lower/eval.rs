@@ -383,12 +383,9 @@ impl Machine<'_, '_, '_> {
         if guarded {
             self.path.push((!left, None));
         }
-        let has_constant =
-            || words.iter().any(|word| word.iter().any(|bit| bit.as_constant().is_some()));
-        let component = self.lower.component(place, self.whole)?;
-        let value = match component.filter(|called| !called.is_linear || !has_constant()) {
+        let value = match self.lower.called(place, self.whole, &words)? {
             None => self.write_out(place, callee, words)?,
-            Some(component) => {
+            Some((component, words)) => {
                 if let Some(never) = component.never
                     && self.is_certain()
                 {

@@ -10,6 +10,7 @@ mod bounds;
 mod calls;
 mod choice;
 mod clients;
+mod components;
 mod control;
 mod copies;
 mod count;
@@ -39,7 +40,7 @@ mod wide;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Profile, Subcircuit, Word};
+use symbolon_circuit::builder::{Bit, Gates, Profile, Subcircuit, Word};
 
 use crate::cost::{Costs, Totals};
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -97,9 +98,6 @@ const FAR: u64 = 3;
 /// stays as it is.
 const EFFORT: u64 = 1 << 22;
 
-/// A function without AND gates becomes a component if it has this many steps, or calls others.
-const LINEAR_STEPS: u64 = 1 << 16;
-
 /// Copying this many bits counts as a step.
 const COPIED: usize = 256;
 
@@ -107,16 +105,6 @@ const COPIED: usize = 256;
 pub struct Failed;
 
 type Done<T> = Result<T, Failed>;
-
-/// A component, whether it can fail, and an assert in it that always does.
-#[derive(Clone)]
-struct Finished {
-    body: Subcircuit,
-    fails: bool,
-    never: Option<Never>,
-    /// Whether it has XORs alone, and is called to save them where no argument has constant bits.
-    is_linear: bool,
-}
 
 /// An assert that fails whenever the component that has it is called: its number, and its place.
 type Never = (u32, Span);
@@ -129,7 +117,7 @@ pub struct Lower<'a> {
     counts: HashMap<InstanceId, u8>,
     fails: HashMap<InstanceId, bool>,
     least: least::Least,
-    components: HashMap<InstanceId, Option<Finished>>,
+    components: components::Components,
     assigned: HashMap<ExprId, Rc<[Local]>>,
     /// Which arms of a `match` exclude all before, by the first arm's body.
     excludes: HashMap<ExprId, Rc<[bool]>>,
@@ -246,7 +234,7 @@ impl<'a> Lower<'a> {
             counts,
             fails: HashMap::new(),
             least: HashMap::new(),
-            components: HashMap::new(),
+            components: components::Components::default(),
             assigned: HashMap::new(),
             excludes: HashMap::new(),
             refused: HashSet::new(),
@@ -271,70 +259,6 @@ impl<'a> Lower<'a> {
 
     fn instance(&mut self, place: InstanceId) -> Done<Rc<Instance>> {
         self.tir.instances.get(place).cloned().flatten().ok_or(Failed)
-    }
-
-    /// Returns the component of an instance, if it is one.
-    fn component(&mut self, place: InstanceId, whole: bool) -> Done<Option<Finished>> {
-        let instance = self.instance(place)?;
-        if instance.inline || (whole && !instance.component) {
-            return Ok(None);
-        }
-        if !instance.component && self.counts.get(&place).copied().unwrap_or(0) < 2 {
-            return Ok(None);
-        }
-        if let Some(known) = self.components.get(&place) {
-            return Ok(known.clone());
-        }
-        let fails = calls::fails(self, place);
-        let mut builder = ComponentBuilder::new(instance.name.clone());
-        let widths: Vec<usize> = instance
-            .params
-            .iter()
-            .map(|&param| self.tir.shapes.width(local_type(&instance, param)) as usize)
-            .collect();
-        let args: Vec<Word> = widths.iter().map(|&width| builder.input(width)).collect();
-        let alive = if fails { builder.input(1)[0] } else { Bit::ONE };
-        let mut machine = Machine::new(self, &mut builder, instance.component);
-        machine.path.push((alive, Some(alive)));
-        machine.given = 1;
-        let result = machine.function(instance.clone(), args)?;
-        let never = machine.never;
-        let (failed, code, costs) = machine.into_parts();
-        builder.output(&result);
-        if fails {
-            builder.output(&[failed]);
-            builder.output(&code);
-        }
-        let costs = match self.costs {
-            Some(_) => {
-                let mut outputs = result.to_vec();
-                if fails {
-                    outputs.push(failed);
-                    outputs.extend_from_slice(&code);
-                }
-                costs.with_profile(&mut builder, &outputs, instance.span)
-            }
-            None => HashMap::new(),
-        };
-        let width = result.width();
-        drop(result);
-        let finished = builder.finish_within(&mut self.effort);
-        let body = match finished {
-            Ok(body) => body,
-            Err(error) => return self.error(Code::Limit, instance.span, error.to_string()),
-        };
-        let ands = body.and_count();
-        let port_bits = widths.iter().sum::<usize>() + width;
-        let worth = ands >= 512 && ands >= 2 * port_bits as u64;
-        let is_large = body.has_calls() || body.own_steps() >= LINEAR_STEPS;
-        let is_linear = !instance.component && ands == 0 && is_large;
-        let is_called = instance.component || worth || is_linear;
-        let finished = is_called.then_some(Finished { body, fails, never, is_linear });
-        if let (Some(all), Some(_)) = (&mut self.costs, &finished) {
-            all.components.push((instance.name.clone(), costs));
-        }
-        self.components.insert(place, finished.clone());
-        Ok(finished)
     }
 }
 
