@@ -1,6 +1,7 @@
 //! Errors and lints: codes, places, and how they are shown.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -102,13 +103,33 @@ const MOST: usize = 100;
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
     errors: usize,
+    /// The names in what the parser has skipped after errors.
+    lost: HashSet<String>,
+    /// How many errors follow from these.
+    follow: usize,
 }
 
 impl Diagnostics {
-    /// Adds a message, unless an equal one is there.
+    /// Notes a name that the parser has skipped after an error: it may be unknown for that reason.
+    pub fn lose(&mut self, name: String) {
+        self.lost.insert(name);
+    }
+
+    /// Returns whether a message is about a name that the parser has skipped.
+    fn is_lost(&self, diagnostic: &Diagnostic) -> bool {
+        let mut quoted = diagnostic.message.split('`').skip(1).step_by(2);
+        let is_lost = |path: &str| path.split("::").any(|name| self.lost.contains(name));
+        diagnostic.code == Code::Name && !self.lost.is_empty() && quoted.any(is_lost)
+    }
+
+    /// Adds a message, unless an equal one is there, or it follows from an earlier one.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if diagnostic.code.lint().is_none() {
             self.errors += 1;
+        }
+        if self.is_lost(&diagnostic) {
+            self.follow += 1;
+            return;
         }
         let known = |d: &Diagnostic| d.span == diagnostic.span && d.code == diagnostic.code;
         if self.list.len() < MOST && !self.list.iter().any(known) {
@@ -119,6 +140,11 @@ impl Diagnostics {
     /// Returns how many errors there were, without lints.
     pub fn errors(&self) -> usize {
         self.errors
+    }
+
+    /// Returns how many of the errors do not follow from others.
+    pub fn own_errors(&self) -> usize {
+        self.errors - self.follow
     }
 
     /// Returns the messages.

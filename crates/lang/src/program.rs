@@ -218,8 +218,7 @@ impl<'a> Program<'a> {
         let taken = m.uses.contains_key(&name.name)
             || m.scope.insert(name.name.clone(), (def, public)).is_some();
         if taken {
-            let message = format!("`{}` is defined twice", name.name);
-            errors.push(Diagnostic::new(Code::Name, name.span, message));
+            errors.push(twice(name));
         }
     }
 
@@ -296,8 +295,7 @@ impl<'a> Program<'a> {
             let taken = m.scope.contains_key(&name.name)
                 || m.uses.insert(name.name.clone(), (path, public)).is_some();
             if taken {
-                let message = format!("`{}` is defined twice", name.name);
-                errors.push(Diagnostic::new(Code::Name, name.span, message));
+                errors.push(twice(name));
             }
         };
         match names {
@@ -342,8 +340,7 @@ impl<'a> Program<'a> {
                 let generics = Arc::new(all);
                 let place = self.fns.push(FnDef { module, decl, owner, generics });
                 if self.methods.insert((head, name.name.clone()), place).is_some() {
-                    let message = format!("`{}` is defined twice", name.name);
-                    errors.push(Diagnostic::new(Code::Name, name.span, message));
+                    errors.push(twice(&name));
                 }
             }
         }
@@ -645,13 +642,17 @@ fn built_in(ty: &Type, generics: &[Generic]) -> Option<Head> {
     })
 }
 
+fn twice(name: &Ident) -> Diagnostic {
+    let message = format!("`{}` is defined twice", name.name);
+    Diagnostic::new(Code::Name, name.span, message).help("give one of them another name")
+}
+
 /// Reports every name that occurs a second time.
 fn check_distinct<'n>(names: impl Iterator<Item = &'n Ident>, errors: &mut Diagnostics) {
     let mut known = HashSet::new();
     for name in names {
         if !known.insert(&name.name) && &*name.name != "_" {
-            let message = format!("`{}` is defined twice", name.name);
-            errors.push(Diagnostic::new(Code::Name, name.span, message));
+            errors.push(twice(name));
         }
     }
 }

@@ -306,3 +306,52 @@ fn a_loop_that_goes_far_beyond_a_limit_is_refused_after_a_few_rounds() {
         assert!(compiled.is_ok(), "{body}: {}", errors_of(&program(body)));
     }
 }
+
+/// What follows from an error of syntax is told once that is mended: it may be no error then.
+#[test]
+fn an_error_of_syntax_is_told_alone() {
+    let main = "fn main(a: u8 from 0) -> (r: u8 to all)";
+    let programs = [
+        format!(
+            "struct P {{ x: u8 }}\nimpl P {{ const ZERO: u8 = 0; fn get(self) -> u8 {{ self.x }} }}\n{main} {{ P {{ x: a }}.get() + P::ZERO }}"
+        ),
+        format!("fn f<T>(x: T) -> T where T: Copy {{ x }}\n{main} {{ f(a) }}"),
+        format!("struct P(u8, u8);\n{main} {{ let p = P(a, a); p.0 }}"),
+        format!("{main} {{ fn f(x: u8) -> u8 {{ x + 1 }} f(a) }}"),
+        format!("enum E {{ A = 1, B = 2 }}\n{main} {{ match E::A {{ E::A => 1, E::B => 2 }} }}"),
+        format!(
+            "struct P {{ x: u8 }}\nimpl P {{ fn inc(&mut self) {{ self.x += 1; }} }}\n{main} {{ let mut p = P {{ x: a }}; p.inc(); p.x }}"
+        ),
+        format!("mod m {{ fn f(x: u8) -> u8 {{ x }} }}\n{main} {{ m::f(a) }}"),
+        format!("trait T {{ fn f(self) -> u8; }}\n{main} {{ a.f() }}"),
+        format!("{main} {{ let f = |x: u8| x + 1; f(a) }}"),
+        format!("{main} {{ let x = a + 1\n let y = x; y }}"),
+        format!("#[inline]\nfn f() -> u8 {{ let x = (1; x }}\n{main} {{ a + f() }}"),
+    ];
+    for program in programs {
+        let found = errors_of(&program);
+        assert_eq!(found.matches("error[").count(), 1, "{program}\n{found}");
+    }
+    // What is wrong for another reason is told beside it, also in the items that follow.
+    let found = errors_of(&format!("fn f( {{ 1 }}\n{main} {{ b }}\nfn g() -> u8 {{ let = 3; c }}"));
+    assert_eq!(found.matches("error[").count(), 4, "{found}");
+    let found = errors_of(&format!("#[inline]\nfn f() {{ if 1 {{ 2 }}\n{main} {{ b }}"));
+    assert!(found.contains("no value `b`"), "{found}");
+}
+
+#[test]
+fn newcomers_errors_say_what_to_write() {
+    for (program, help) in [
+        ("fn main(a: u8 from 0) { a }", "`-> (r: u8 to all)`"),
+        ("fn main(a: u8 from 0) -> (r: u8 to all) { return; }", "write the value"),
+        ("fn main(a: u8 from 0) -> (r: u8 to all) { a; }", "no `;` after it"),
+        ("fn main(a: u8 from 0) -> (r: u8 to all) { a + 256 }", "the numbers 0 to 255"),
+        ("fn main(a: i4 from 0) -> (r: i4 to all) { a + 8 }", "the numbers -8 to 7"),
+        ("fn main(a: u8 from 0) -> (r: u8 to all) { let x = a\n let y = x; y }", "ends with `;`"),
+        ("fn main(a: [u8; 4] from 0) -> (r: u8 to all) { a[4] }", "the last 3"),
+        ("fn main(a: u8 from 0, a: u8 from 1) -> (r: u8 to all) { a }", "another name"),
+    ] {
+        let found = errors_of(program);
+        assert!(found.contains(help), "{program}\n{found}");
+    }
+}

@@ -28,7 +28,7 @@ pub fn folder(path: &str) -> Folder {
 /// Prints a program's errors, each with its lines, and returns a failure of one line.
 pub fn wrong_program(path: &str, list: &Diagnostics, sources: &Sources) -> CliError {
     tell(&list.render(sources, false));
-    CliError::usage(format!("{path} has {}", counted(list.errors() as u64, "error")))
+    CliError::usage(format!("{path} has {}", counted(list.own_errors() as u64, "error")))
 }
 
 /// Compiles a program, or takes its circuit from the user's cache, unless `anew`.

@@ -183,6 +183,13 @@ impl FnCx<'_, '_> {
         let error = match (self.shallow(expected), self.shallow(found)) {
             _ if cast => error.help(format!("convert it: `as {wanted}`")),
             (Ty::Bool, Ty::Int(..)) => error.help("compare it: `x != 0`"),
+            (Ty::Tuple(parts), _) if parts.is_empty() => error.help(format!(
+                "end the statement with `;`, or say what the function returns: `-> {is}`, for an \
+                 entry `-> (r: {is} to all)`"
+            )),
+            (_, Ty::Tuple(parts)) if parts.is_empty() => {
+                error.help("write the value: the last expression of a block has no `;` after it")
+            }
             _ => error,
         };
         self.cx.errors.push(error);
@@ -415,7 +422,7 @@ impl FnCx<'_, '_> {
         };
         let error = match cast {
             Some(to) if typed => error.help(format!("write `{value}{}`", self.show(&to))),
-            _ => error,
+            _ => error.help(range(signed, width)),
         };
         self.cx.errors.push(error);
     }
@@ -450,5 +457,21 @@ fn is_bits(ty: &Ty) -> bool {
         Ty::Bool | Ty::Int(..) | Ty::Error => true,
         Ty::Array(element, _) => is_bits(element),
         _ => false,
+    }
+}
+
+/// Says which integers a type of this width has.
+fn range(signed: bool, width: u64) -> String {
+    let power = |bits: u64| match bits {
+        ..=64 => (1u128 << bits).to_string(),
+        _ => format!("2^{bits}"),
+    };
+    let last = |bits: u64| match bits {
+        ..=64 => ((1u128 << bits) - 1).to_string(),
+        _ => format!("2^{bits} - 1"),
+    };
+    match (signed, width) {
+        (true, 1..) => format!("it has the numbers -{} to {}", power(width - 1), last(width - 1)),
+        _ => format!("it has the numbers 0 to {}", last(width)),
     }
 }

@@ -289,8 +289,7 @@ impl Machine<'_, '_, '_> {
                 };
             }
             if index.constant {
-                let message = format!("the index is {at}, the array has {len} elements");
-                return self.lower.error(Code::Constant, index.span, message);
+                return self.lower.beyond_array(at, len.into(), index.span);
             }
             return Ok(Word::zero(width));
         }

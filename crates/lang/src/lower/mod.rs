@@ -257,6 +257,17 @@ impl<'a> Lower<'a> {
         Err(Failed)
     }
 
+    /// Refuses an index that is known to be beyond an array.
+    fn beyond_array<T>(&mut self, at: u128, len: u64, span: Span) -> Done<T> {
+        let message = format!("the index is {at}, the array has {len} elements");
+        let help = match len.checked_sub(1) {
+            Some(last) => format!("the first element has the index 0, the last {last}"),
+            None => "an array without elements has no index".to_string(),
+        };
+        self.errors.push(Diagnostic::new(Code::Constant, span, message).help(help));
+        Err(Failed)
+    }
+
     fn instance(&mut self, place: InstanceId) -> Done<Rc<Instance>> {
         self.tir.instances.get(place).cloned().flatten().ok_or(Failed)
     }

@@ -7,7 +7,6 @@ use symbolon_circuit::builder::{Bit, Word};
 use super::state::{Effect, Frame, Update, Way, write_gates};
 use super::{Done, Failed, Machine, local_type};
 use crate::ast::BinaryOp;
-use crate::diag::Code;
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Place, Step};
 use crate::ty::{Shape, TyId};
@@ -106,10 +105,7 @@ impl Machine<'_, '_, '_> {
         let width = self.width(element);
         match constant(&word) {
             Some(at) if at < u128::from(len) => Ok(Some(Way::Known(at as usize * width))),
-            Some(at) if index.constant => {
-                let message = format!("the index is {at}, the array has {len} elements");
-                self.lower.error(Code::Constant, index.span, message)
-            }
+            Some(at) if index.constant => self.lower.beyond_array(at, len.into(), index.span),
             Some(_) => Ok(None),
             // The counter of a repeated loop has to be known here.
             None if index.constant => Err(Failed),

@@ -140,9 +140,10 @@ impl Parser<'_> {
             ("ref", _) => Some("leave out `ref`: copies are free"),
             ("for" | "(" | ",", "&") => Some("leave out the `&`: copies are free"),
             (_, "to") => Some("an output has a name: `-> (r: u32 to all)`"),
-            (_, "let") => {
+            ("&&" | "||" | "(" | "if", "let") => {
                 Some("`let` comes first in a condition: `if let Some(x) = y && x > 3 { … }`")
             }
+            (_, "let") => Some("the statement before ends with `;`"),
             ("impl", _) => Some("a type parameter is written `fn f<T: Num>(x: T)`"),
             ("+" | "-", ";") => Some("write `x += 1` or `x -= 1`"),
             _ => None,

@@ -23,11 +23,8 @@ impl Parser<'_> {
             match self.item() {
                 Ok(item) => items.push(item),
                 Err(_) => {
-                    self.recover();
-                    self.eat("}");
-                    if self.place == before {
-                        self.next();
-                    }
+                    self.leave_item(before);
+                    self.lose(before);
                 }
             }
         }
@@ -371,10 +368,12 @@ impl Parser<'_> {
                 if p.peek().token == Token::End {
                     return p.fail("`}`");
                 }
+                let start = p.place;
                 block.cut = p.statement(&mut block).is_err();
                 if block.cut {
                     let before = p.place;
                     p.recover();
+                    p.lose(start);
                     if p.place == before && !p.at("}") {
                         return Err(super::Failed);
                     }

@@ -50,6 +50,7 @@ mod expr;
 mod foreign;
 mod items;
 mod marks;
+mod recover;
 mod types;
 
 pub use marks::{Mark, Marks};
@@ -121,6 +122,8 @@ pub struct Parser<'a> {
     own: Option<(Type, usize)>,
     /// Whether the file defines a type `text`, after which a `<` compares.
     own_text: bool,
+    /// Whether the end of an item could not be found.
+    unclosed: bool,
     /// What the tokens read so far are.
     marks: Marks,
 }
@@ -140,6 +143,7 @@ impl<'a> Parser<'a> {
             spent: 0,
             own: None,
             own_text,
+            unclosed: false,
             marks: Marks::default(),
         }
     }
@@ -288,24 +292,5 @@ impl<'a> Parser<'a> {
     fn mark_single(&mut self, open: usize) {
         let mark = if self.text_before_close() == "," { Mark::One } else { Mark::Plain };
         self.marks.set(open, mark);
-    }
-
-    /// Skips to after the next `;` or to a `}` or keyword of an item on this level.
-    fn recover(&mut self) {
-        let mut depth = 0u32;
-        while self.peek().token != Token::End {
-            match self.text_at(0) {
-                "{" | "(" | "[" => depth += 1,
-                "}" if depth == 0 => return,
-                ";" if depth == 0 => {
-                    self.next();
-                    return;
-                }
-                "}" | ")" | "]" => depth = depth.saturating_sub(1),
-                "fn" | "struct" | "enum" | "impl" | "use" | "pub" => return,
-                _ => {}
-            }
-            self.next();
-        }
     }
 }
