@@ -319,8 +319,8 @@ fn check_numbers(outputs: *const OutputsHandle, is_zero: bool) {
         }
         let (place, none) = (null_mut(), null());
         for ((status, said), says) in [
-            (call(|error| symbolon_outputs_int(outputs, wide, &mut int, error)), "(uint64)"),
-            (call(|error| symbolon_outputs_int(outputs, list, &mut int, error)), "(uint4[2])"),
+            (call(|error| symbolon_outputs_int(outputs, wide, &mut int, error)), "(u64)"),
+            (call(|error| symbolon_outputs_int(outputs, list, &mut int, error)), "([u4; 2])"),
             (call(|error| symbolon_outputs_int(outputs, absent, &mut int, error)), "`wide`"),
             (call(|error| symbolon_outputs_int(none, wide, &mut int, error)), "null"),
             (call(|error| symbolon_outputs_int(outputs, signed, null_mut(), error)), "null"),
@@ -362,9 +362,9 @@ fn check_json(outputs: *const OutputsHandle, is_zero: bool) {
         format!(r#"{{"name":"{name}","type":"{ty}","receivers":{to},{value}}}"#)
     };
     let expected = [
-        entry("signed", "int8", "[0,1]", &format!(r#"{bits},"value":"-3""#)),
-        entry("private", "uint8", "[0]", &private),
-        entry("list", "uint4[2]", "[0,1]", &format!(r#"{bits},"value":["13","15"]"#)),
+        entry("signed", "i8", "[0,1]", &format!(r#"{bits},"value":"-3""#)),
+        entry("private", "u8", "[0]", &private),
+        entry("list", "[u4; 2]", "[0,1]", &format!(r#"{bits},"value":["13","15"]"#)),
         String::new(),
     ];
     assert!(text.starts_with(&format!("[{}", expected.join(","))), "{text}");

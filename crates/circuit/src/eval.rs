@@ -230,7 +230,7 @@ mod tests {
         else {
             panic!("a value of the wrong width was taken")
         };
-        assert_eq!((input.as_str(), ty.as_str()), ("a", "uint2"));
+        assert_eq!((input.as_str(), ty.as_str()), ("a", "u2"));
     }
 
     #[test]

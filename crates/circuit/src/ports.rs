@@ -99,7 +99,7 @@ mod tests {
             .unwrap();
         let ports: Vec<String> =
             typed.inputs().iter().map(|port| format!("{}: {}", port.name, port.ty)).collect();
-        assert_eq!(ports, ["a: uint8[4]", "x: f32"]);
+        assert_eq!(ports, ["a: [u8; 4]", "x: f32"]);
         assert_eq!(typed.outputs()[0].ty, Type::Int(32));
         assert_eq!(typed.components(), circuit.components());
         assert_ne!(typed.digest(), circuit.digest());
@@ -111,7 +111,7 @@ mod tests {
         let u32s = |n| vec![Type::Uint(32); n];
         let types = |inputs, outputs| circuit().with_types(inputs, outputs).unwrap_err();
         let wide = types(vec![Type::Uint(32), Type::words(200, 32)], u32s(1)).to_string();
-        assert!(wide.contains("input `y` has 32 bits, uint32[200] has 6400"), "{wide}");
+        assert!(wide.contains("input `y` has 32 bits, [u32; 200] has 6400"), "{wide}");
         assert!(types(u32s(1), u32s(1)).to_string().contains("fewer types than inputs"));
         assert!(types(u32s(3), u32s(1)).to_string().contains("fewer types than outputs"));
         assert!(types(u32s(2), u32s(2)).to_string().contains("more types than outputs"));

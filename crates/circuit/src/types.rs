@@ -141,13 +141,13 @@ fn sum(parts: &[Type]) -> u64 {
 }
 
 impl std::fmt::Display for Type {
-    /// Writes `uint32`, `int8`, `uint32[16]`, `bool`, `fixed<12, 20>`, `text<64>`, `(bool, int8)`,
-    /// the name of a structure, `Option<uint8>`.
+    /// Writes a type as programs do: `u32`, `i8`, `[u32; 16]`, `bool`, `fixed<12, 20>`, `text<64>`,
+    /// `(bool, i8)`, the name of a structure, `Option<u8>`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Type::Uint(width) => write!(f, "uint{width}"),
-            Type::Int(width) => write!(f, "int{width}"),
-            Type::Array { len, elem } => write!(f, "{elem}[{len}]"),
+            Type::Uint(width) => write!(f, "u{width}"),
+            Type::Int(width) => write!(f, "i{width}"),
+            Type::Array { len, elem } => write!(f, "[{elem}; {len}]"),
             Type::Bool => f.write_str("bool"),
             Type::F32 => f.write_str("f32"),
             Type::F64 => f.write_str("f64"),

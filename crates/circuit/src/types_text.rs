@@ -10,8 +10,8 @@ const MAX_DEPTH: usize = 64;
 /// A text that is not a type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0}; a type is written as uint32, int8, bool, f32, f64, fixed<12, 20>, text<64>, \
-     (bool, int8), Option<uint8> or uint32[200]"
+    "{0}; a type is written as u32, i8, bool, f32, f64, fixed<12, 20>, text<64>, (bool, i8), \
+     Option<u8> or [u32; 200]"
 )]
 pub struct ParseTypeError(&'static str);
 
@@ -59,22 +59,14 @@ impl Text<'_> {
 
     /// Reads a type that is nested at most this deep; returns it and its depth.
     fn ty(&mut self, most: usize) -> Result<(Type, usize), ParseTypeError> {
-        const DEEP: ParseTypeError = ParseTypeError("the type is nested too deep");
-        let inner = most.checked_sub(1).ok_or(DEEP)?;
-        let (mut ty, mut depth) = self.unit(inner)?;
-        while self.take("[") {
-            depth += 1;
-            if depth > most {
-                return Err(DEEP);
-            }
-            ty = Type::Array { len: self.number()?, elem: Box::new(ty) };
+        let inner = most.checked_sub(1).ok_or(ParseTypeError("the type is nested too deep"))?;
+        if self.take("[") {
+            let (elem, depth) = self.ty(inner)?;
+            self.expect(";", "an array's type and its length are separated by `;`")?;
+            let len = self.number()?;
             self.expect("]", "an array's length ends with `]`")?;
+            return Ok((Type::Array { len, elem: Box::new(elem) }, depth + 1));
         }
-        Ok((ty, depth))
-    }
-
-    /// Reads a type that is not an array; types in it are nested at most `inner` deep.
-    fn unit(&mut self, inner: usize) -> Result<(Type, usize), ParseTypeError> {
         if self.take("(") {
             let (mut parts, mut deepest) = (Vec::new(), 0);
             while !self.take(")") {
@@ -103,9 +95,9 @@ impl Text<'_> {
             let len = self.number()?;
             self.expect(">", "text< ends with `>`")?;
             Type::Text(len)
-        } else if self.take("uint") {
+        } else if self.take("u") {
             Type::Uint(self.number()?)
-        } else if self.take("int") {
+        } else if self.take("i") {
             Type::Int(self.number()?)
         } else if self.take("bool") {
             Type::Bool
@@ -156,7 +148,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_or_refused(text in "[uint0-9\\[\\]<>(), OptionBb.ex]{0,40}") {
+        fn any_text_is_read_or_refused(text in "[ui0-9\\[;\\]<>(), OptionBb.ex]{0,40}") {
             if let Ok(ty) = text.parse::<Type>() {
                 prop_assert_eq!(ty.to_string().parse(), Ok(ty));
             }
@@ -168,12 +160,15 @@ mod tests {
         let cases = [
             ("", "not a type"),
             ("word8", "not a type"),
-            ("uint", "number is missing"),
-            ("uint4294967296", "too large"),
-            ("uint8[", "number is missing"),
-            ("uint8[4", "`]`"),
-            ("uint8[4] x", "continues"),
-            ("(bool int8)", "commas"),
+            ("u", "number is missing"),
+            ("u4294967296", "too large"),
+            ("[u8;", "number is missing"),
+            ("[u8; 4", "`]`"),
+            ("[u8]", "`;`"),
+            ("uint8", "number is missing"),
+            ("u8[4]", "continues"),
+            ("[u8; 4] x", "continues"),
+            ("(bool i8)", "commas"),
             ("fixed<3>", "two numbers"),
             ("Option<bool", "`>`"),
             ("text", "not a type"),
@@ -184,9 +179,10 @@ mod tests {
             let error = text.parse::<Type>().unwrap_err().to_string();
             assert!(error.contains(reason), "{text}: {error}");
         }
-        for deep in [format!("bool{}", "[1]".repeat(64)), "(".repeat(100_000)] {
+        let nested = |depth| format!("{}bool{}", "[".repeat(depth), "; 1]".repeat(depth));
+        for deep in [nested(64), "(".repeat(100_000), "[".repeat(100_000)] {
             assert!(deep.parse::<Type>().unwrap_err().to_string().contains("too deep"));
         }
-        assert!(format!("bool{}", "[1]".repeat(63)).parse::<Type>().is_ok());
+        assert!(nested(63).parse::<Type>().is_ok());
     }
 }

@@ -63,8 +63,7 @@ fn a_native_file_that_is_damaged_or_new_is_a_usage_failure() {
 fn ports_of_a_foreign_file_take_types_and_names() {
     let folder = folder();
     let here = folder.path();
-    let labels =
-        ["--type", "in0=uint8[2]", "--name", "in0=salaries", "--type", "out0=int8", "--name"];
+    let labels = ["--type", "in0=[u8; 2]", "--name", "in0=salaries", "--type", "out0=i8", "--name"];
     let labels = [&labels[..], &["in1=mask", "--name", "out0=total"]].concat();
     let inputs = ["--input", "salaries=@list.txt", "--input", "mask=0"];
     fs::write(here.join("list.txt"), "200\n1\n").unwrap();
@@ -93,9 +92,9 @@ fn labels_that_do_not_fit_are_usage_failures() {
         let words = [&["circuit", "info", "sum.txt"], words].concat();
         symbolon_in(folder.path(), "", &words).expect(2).says(&[text]);
     };
-    refused(&["--type", "in0=uint32[200]"], "input `in0` has 16 bits, uint32[200] has 6400");
-    refused(&["--type", "in0=words"], "a type is written as uint32");
-    refused(&["--type", "in7=uint8"], "its inputs and outputs are `in0`, `in1`, `out0`");
+    refused(&["--type", "in0=[u32; 200]"], "input `in0` has 16 bits, [u32; 200] has 6400");
+    refused(&["--type", "in0=words"], "a type is written as u32");
+    refused(&["--type", "in7=u8"], "its inputs and outputs are `in0`, `in1`, `out0`");
     refused(&["--name", "in0=in1"], "`in1` is empty or repeated");
     refused(&["--name", "in0="], "the name is empty");
 }

@@ -156,7 +156,7 @@ fn typed_values_of_every_kind() {
     let more = ["--input", "0=9,3", "--input", "1=[0x07, 255]"];
     let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
     let output = &result["outputs"][0];
-    assert_eq!(output["type"], "uint8[4]");
+    assert_eq!(output["type"], "[u8; 4]");
     assert_eq!(output["value"], json!(["3", "7", "9", "255"]));
     assert_eq!(output["hex"], "hex:ff090703");
     assert_eq!(output["bits"], "11000000111000001001000011111111");

@@ -133,27 +133,23 @@ fn differences_are_code_4_on_both_sides_and_named() {
         (&["sub:8"], "(sub:8), theirs", "symbolon circuit info"),
         (
             &["add:8", "--output", "0=0"],
-            "circuit output: ours `sum`: uint8, learnt by party 0",
+            "circuit output: ours `sum`: u8, learnt by party 0",
             "--output",
         ),
         (&["add:8", "--rho", "80"], "rho: ours 80, theirs 40", "--rho"),
         (&["add:8", "--threads", "2"], "--threads: ours 2, theirs 1", "--threads"),
         (
             &["add:8", "--owner", "0=1", "--input", "0=1"],
-            "circuit input 0: ours `x`: uint8, owned by party 1",
+            "circuit input 0: ours `x`: u8, owned by party 1",
             "--owner",
         ),
-        (
-            &["add:8", "--type", "y=int8"],
-            "circuit input 1: ours `y`: int8, owned by party 1",
-            "--type",
-        ),
+        (&["add:8", "--type", "y=i8"], "circuit input 1: ours `y`: i8, owned by party 1", "--type"),
         (
             &["add:8", "--name", "sum=total"],
-            "circuit output: ours `total`: uint8, learnt by",
+            "circuit output: ours `total`: u8, learnt by",
             "--name",
         ),
-        (&["add:16"], "circuit input 0: ours `x`: uint16", "digest"),
+        (&["add:16"], "circuit input 0: ours `x`: u16", "digest"),
         (&["add:8", "--ot", "softspoken2"], "ot: ours softspoken2, theirs iknp", "--ot"),
         (&["add:8", "--form", "four-row"], "form: ours four-row, theirs half-gates", "--form"),
     ];

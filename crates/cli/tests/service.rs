@@ -225,7 +225,7 @@ fn clients_submit_values_and_read_answers() {
     end(submit(&["--client", "bob", "--input", "bids=1"])).expect(3).says(&["the token is not"]);
     let large = end(submit(&["--client", "ann", "--input", "bids=70001"])).expect(2);
     assert!(large.err.contains("`bids`") && !large.err.contains("70001"), "{}", large.err);
-    end(submit(&["--client", "ann", "--input", "offer=1"])).expect(2).says(&["`bids` (uint16)"]);
+    end(submit(&["--client", "ann", "--input", "offer=1"])).expect(2).says(&["`bids` (u16)"]);
     end(submit(&["--client", "ann"])).expect(2).says(&["no value for `bids`"]);
     let waits = submit(&[&ann[..], &["--wait", "60", "--json"]].concat());
     let until = Instant::now() + Duration::from_secs(30);

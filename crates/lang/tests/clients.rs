@@ -91,8 +91,8 @@ fn ports_say_what_clients_give_and_learn() {
         fields.iter().map(|(name, ty)| format!("{name}: {ty}")).collect::<Vec<_>>()
     };
     assert_eq!((ports.clients, ports.parties), (3, 2));
-    assert_eq!(names(&ports.values), ["a: uint8", "b: (bool, int4)"]);
-    assert_eq!(names(&ports.answers), ["c: int9", "d: bool", "assert: uint1"]);
+    assert_eq!(names(&ports.values), ["a: u8", "b: (bool, i4)"]);
+    assert_eq!(names(&ports.answers), ["c: i9", "d: bool", "assert: u1"]);
     // A circuit that lost a port, or got another type for it, is not one for clients.
     let names = |wanted: &str| {
         let outputs = circuit.outputs().iter().map(|output| match &*output.name {

@@ -85,7 +85,7 @@ pub struct FunctionReply {
 pub struct PortReply {
     /// Its name.
     pub name: String,
-    /// Its type, such as `uint32`.
+    /// Its type, such as `u32`.
     #[serde(rename = "type")]
     pub ty: String,
     /// The owner of an input, the receivers of an output.

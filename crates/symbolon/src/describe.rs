@@ -76,15 +76,15 @@ mod tests {
         let circuit = builtin::by_name("add:8").unwrap();
         let circuit = circuit.with_receivers(vec![Receivers::only([1])]).unwrap();
         let [inputs, outputs, gates] = parts(&circuit).map(|(_, text)| text);
-        let expected = "`x`: uint8, owned by party 0\n`y`: uint8, owned by party 1";
+        let expected = "`x`: u8, owned by party 0\n`y`: u8, owned by party 1";
         assert_eq!(inputs, expected);
-        assert_eq!(outputs, "`sum`: uint8, learnt by party 1");
+        assert_eq!(outputs, "`sum`: u8, learnt by party 1");
         assert!(gates.starts_with("7 AND, "), "{gates}");
     }
 
     #[test]
     fn long_lists_are_short_terms() {
-        let items = (0..1000).map(|number| format!("`input {number}`: uint32"));
+        let items = (0..1000).map(|number| format!("`input {number}`: u32"));
         assert!(list(items).starts_with("1000 of them, digest "));
     }
 }

@@ -462,7 +462,7 @@ mod tests {
             (new().integers("a", &[1]).err(), "not an array"),
             (floats().integers("c", &[1, 2]).err(), "not an array of integers"),
             (new().integers("c", &[1]).err(), "takes 2 values, 1"),
-            (new().integers("c", &[1, 1234]).err(), "int8"),
+            (new().integers("c", &[1, 1234]).err(), "i8"),
             (new().uint("a", 1).unwrap().uint(0, 1).err(), "given twice"),
             (new().uint("a", 1).unwrap().finish().err(), "input `c`"),
         ];

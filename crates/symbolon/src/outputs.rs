@@ -371,10 +371,10 @@ mod tests {
             (outputs.is_learnt("sum").err(), ["no output `sum`", all]),
             (outputs.uint("theirs").err(), ["does not learn output `theirs`", learnt]),
             (outputs.bits("theirs").err(), ["does not learn output `theirs`", learnt]),
-            (outputs.uint("wider").err(), ["`wider` (int129)", "an unsigned integer of 128 bits"]),
-            (outputs.int("wider").err(), ["`wider` (int129)", "a signed integer of 128 bits"]),
-            (outputs.int("wide").err(), ["`wide` (uint128)", "a signed integer of 128 bits"]),
-            (outputs.int("list").err(), ["`list` (uint8[2])", "read its text or its bits"]),
+            (outputs.uint("wider").err(), ["`wider` (i129)", "an unsigned integer of 128 bits"]),
+            (outputs.int("wider").err(), ["`wider` (i129)", "a signed integer of 128 bits"]),
+            (outputs.int("wide").err(), ["`wide` (u128)", "a signed integer of 128 bits"]),
+            (outputs.int("list").err(), ["`list` ([u8; 2])", "read its text or its bits"]),
         ];
         for (error, parts) in cases {
             let error = error.expect(parts[0]);

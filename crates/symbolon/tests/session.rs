@@ -173,8 +173,8 @@ fn differences_are_named_on_both_sides() {
         |transport| connect(1, transport, Rho::Bits40, &there),
     );
     for (error, names) in [
-        (zero.unwrap_err(), ["uint8, owned by party 0 (add:8)", "uint9, owned by party 0 (add:9)"]),
-        (one.unwrap_err(), ["uint9, owned by party 0 (add:9)", "uint8, owned by party 0 (add:8)"]),
+        (zero.unwrap_err(), ["u8, owned by party 0 (add:8)", "u9, owned by party 0 (add:9)"]),
+        (one.unwrap_err(), ["u9, owned by party 0 (add:9)", "u8, owned by party 0 (add:8)"]),
     ] {
         assert!(matches!(&error, Error::PeerIncompatible { what, .. } if what.code() == "circuit"));
         let [ours, theirs] = names.map(|text| format!("`x`: {text}"));

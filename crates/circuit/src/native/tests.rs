@@ -204,7 +204,7 @@ fn claims_are_checked_before_memory_is_taken() {
 
 #[test]
 fn enumerations_without_variants_are_refused() {
-    // (uint8, enum E {}), once as it is and once within an optional type.
+    // (u8, enum E {}), once as it is and once within an optional type.
     let tuple = [5, 2, 0, 8, 7, 1, b'E', 0];
     let inner = [7, 1, b'O', 1, 1, b'S', 1, 7, 1, b'E', 0];
     for ty in [&tuple[..], &inner] {

@@ -196,7 +196,7 @@ fn a_column_of_texts_becomes_digests() {
     let ids = list(1, Type::Uint(128));
     refuses(csv(&ids, "a\n\" \"\n", &["a|sha256"]), "nothing is given");
     refuses(csv(&ids, "a\nb\n", &["a|md5"]), "no `md5`");
-    refuses(csv(&list(1, Type::Uint(64)), "a\nb\n", &["a|sha256"]), "a uint128 or uint256, not");
+    refuses(csv(&list(1, Type::Uint(64)), "a\nb\n", &["a|sha256"]), "a u128 or u256, not");
     refuses(csv(&list(1, Type::Text(64)), "a\nb\n", &["a|sha256"]), "not text<64>");
     refuses(csv(&ids, "a\nb\n", &["b|sha256"]), "no column `b`");
     refuses(from_file(&ids, "[{\"a\": 1}]", false, &["a|sha256"]), "a text in quotes is expected");
@@ -226,7 +226,7 @@ fn a_column_of_hexadecimal_digits_needs_no_0x() {
     ] {
         refuses(csv(&list(1, Type::Uint(16)), &format!("id\n{cell}\n"), &["id|hex"]), reason);
     }
-    refuses(csv(&list(1, Type::Int(16)), "id\n1\n", &["id|hex"]), "an unsigned integer, not int16");
+    refuses(csv(&list(1, Type::Int(16)), "id\n1\n", &["id|hex"]), "an unsigned integer, not i16");
 }
 
 proptest! {

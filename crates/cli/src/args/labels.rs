@@ -10,7 +10,7 @@ use crate::common::words::assignment;
 /// New types and names for ports, by the circuit's own names; later ones win.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// Port and type, as `uint32[200]`.
+    /// Port and type, as `[u32; 200]`.
     pub types: Vec<(String, String)>,
     /// Port and new name.
     pub names: Vec<(String, String)>,
@@ -131,20 +131,18 @@ mod tests {
 
     #[test]
     fn ports_are_named_as_the_file_names_them() {
-        let types = [("x", "bool"), ("x", "uint8[4]"), ("sum", "int32")];
+        let types = [("x", "bool"), ("x", "[u8; 4]"), ("sum", "i32")];
         let circuit = labelled(&types, &[("x", "y"), ("y", "x")]).unwrap();
         let inputs: Vec<_> =
             circuit.inputs().iter().map(|port| (&port.name[..], port.ty.to_string())).collect();
-        assert_eq!(inputs, [("y", "uint8[4]".to_string()), ("x", "uint32".to_string())]);
+        assert_eq!(inputs, [("y", "[u8; 4]".to_string()), ("x", "u32".to_string())]);
         assert_eq!(circuit.outputs()[0].ty, Type::Int(32));
     }
 
     #[test]
     fn what_does_not_fit_is_a_usage_failure() {
         let message = |types, names| labelled(types, names).unwrap_err().message;
-        assert!(
-            message(&[("x", "uint32[200]")], &[]).contains("has 32 bits, uint32[200] has 6400")
-        );
+        assert!(message(&[("x", "[u32; 200]")], &[]).contains("has 32 bits, [u32; 200] has 6400"));
         assert!(message(&[("z", "bool")], &[]).contains("does not have by this name"));
         assert!(message(&[], &[("x", "y")]).contains("repeated"));
         let hint = labelled(&[], &[("7", "y")]).unwrap_err().hint.unwrap();
@@ -157,8 +155,8 @@ mod tests {
 
     #[test]
     fn flags_are_checked_before_the_circuit_is_read() {
-        assert_eq!(port_type("in0=uint8 [4]"), Ok(("in0".into(), "uint8 [4]".into())));
-        assert!(port_type("in0=word").unwrap_err().contains("uint32[200]"));
+        assert_eq!(port_type("in0=[u8; 4]"), Ok(("in0".into(), "[u8; 4]".into())));
+        assert!(port_type("in0=word").unwrap_err().contains("[u32; 200]"));
         assert!(port_type("in0").is_err());
         assert!(port_name("in0= ").is_err());
         let file = |types: &str| {

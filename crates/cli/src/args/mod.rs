@@ -58,8 +58,8 @@ pub struct PortArgs {
     /// Choose who learns an output: OUTPUT=all, OUTPUT=none, OUTPUT=0 or OUTPUT=0,1
     #[arg(long = "output", value_name = "OUTPUT=PARTIES", value_parser = audience)]
     pub outputs: Vec<(String, Audience)>,
-    /// Give an input or output of the circuit another type of the same width, such as uint32[200],
-    /// (bool, int8) or fixed<12, 20>; PORT is its name in the file
+    /// Give an input or output of the circuit another type of the same width, such as [u32; 200],
+    /// (bool, i8) or fixed<12, 20>; PORT is its name in the file
     #[arg(long = "type", value_name = "PORT=TYPE", value_parser = port_type)]
     pub types: Vec<(String, String)>,
     /// Give an input or output of the circuit another name, which all other options then use; PORT

@@ -105,7 +105,7 @@ fn what_a_node_has_and_counts() {
     assert_eq!(ask(&zero, "/healthz", None).0, 200);
     let (_, functions) = ask(&one, "/v1/functions", None);
     assert_eq!(functions[0]["name"], "add");
-    assert_eq!(functions[0]["inputs"][1]["type"], "uint16");
+    assert_eq!(functions[0]["inputs"][1]["type"], "u16");
     assert_eq!(functions[0]["inputs"][1]["parties"], serde_json::json!([1]));
     let (_, stock) = ask(&one, "/v1/stock", None);
     assert_eq!(stock["functions"][0]["wanted"], 4);

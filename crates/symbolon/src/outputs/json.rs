@@ -16,7 +16,7 @@ use crate::json::to_text;
 pub struct OutputJson {
     /// The output's name.
     pub name: String,
-    /// Its type, such as `uint32` or `uint32[16]`.
+    /// Its type, such as `u32` or `[u32; 16]`.
     #[serde(rename = "type")]
     pub ty: String,
     /// Who learns it, in ascending order.
@@ -130,7 +130,7 @@ mod tests {
             output("theirs", Type::Bool, Receivers::only([1]), None),
         ];
         let expected = [
-            r#"[{"name":"x \"quoted\"","type":"uint4","receivers":[0,1,2],"#,
+            r#"[{"name":"x \"quoted\"","type":"u4","receivers":[0,1,2],"#,
             r#""bits":"1010","hex":"hex:5","value":"5"},"#,
             r#"{"name":"theirs","type":"bool","receivers":[1],"#,
             r#""bits":null,"hex":null,"value":null}]"#,

@@ -50,7 +50,7 @@ impl Transform {
         match (self, integer) {
             (Transform::Sha256, Type::Uint(128 | 256)) | (Transform::Hex, Type::Uint(_)) => {}
             (Transform::Sha256, _) => {
-                return Err(format!("`sha256` makes a uint128 or uint256, not {integer}"));
+                return Err(format!("`sha256` makes a u128 or u256, not {integer}"));
             }
             (Transform::Hex, _) => {
                 return Err(format!("`hex` makes an unsigned integer, not {integer}"));
