@@ -59,6 +59,7 @@ fn nodes(circuit: &Arc<Circuit>, side_by_side: usize, ready: usize) -> Vec<Node>
             functions: vec![function],
             timeout: LONG,
             state: None,
+            store: None,
         };
         Node::start(config).expect("a node")
     };

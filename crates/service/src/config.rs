@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use symbolon::circuit::{Circuit, ClientPorts, PartyId, Receivers};
+use symbolon::store::Store;
 use symbolon::{
     Compiled, Error, Fingerprint, Identity, Listener, Result, SessionParams, check_address,
 };
@@ -48,6 +49,9 @@ pub struct NodeConfig {
     /// The folder that keeps how many calls were made, for functions with
     /// [`calls`](FunctionConfig::calls).
     pub state: Option<PathBuf>,
+    /// Where prepared executions wait, so that they are there after a restart. All parties have a
+    /// store, or none has; without one, executions are in memory alone.
+    pub store: Option<Store>,
 }
 
 /// A function of a node.
@@ -59,7 +63,8 @@ pub struct FunctionConfig {
     pub circuit: Arc<Circuit>,
     /// The protocol and its parameters.
     pub params: SessionParams,
-    /// The number of executions to have prepared in memory, over all sessions.
+    /// The number of executions to have prepared, over all sessions. They are in memory; if the
+    /// node has a store, a quarter of them, and the others in the store.
     pub ready: usize,
     /// Refills begin when fewer than this many are prepared.
     pub low: usize,
@@ -119,8 +124,13 @@ impl FunctionConfig {
         self.ready.div_ceil(self.side_by_side)
     }
 
+    /// Returns how many of these are loaded if they wait in a store. The others outlast a crash.
+    pub(crate) fn loaded_each(&self) -> usize {
+        self.ready_each().div_ceil(4)
+    }
+
     /// Returns everything on which the parties must agree.
-    pub(crate) fn terms(&self) -> Vec<(String, String)> {
+    pub(crate) fn terms(&self, is_stored: bool) -> Vec<(String, String)> {
         let callers = match self.callers.is_empty() {
             true => "all".to_string(),
             false => {
@@ -134,6 +144,7 @@ impl FunctionConfig {
             ("ready", self.ready.to_string()),
             ("side_by_side", self.side_by_side.to_string()),
             ("callers", callers),
+            ("store", if is_stored { "yes" } else { "no" }.to_string()),
         ];
         let all = self.params.values().into_iter().chain(own);
         all.map(|(name, value)| (name.to_string(), value)).collect()
@@ -272,9 +283,9 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    pub(crate) fn new(config: FunctionConfig) -> Function {
+    pub(crate) fn new(config: FunctionConfig, is_stored: bool) -> Function {
         let and_gates = Compiled::new(&config.circuit).plan().and_count();
         let clients = Layout::of(&config.circuit);
-        Function { terms: config.terms(), config, and_gates, clients }
+        Function { terms: config.terms(is_stored), config, and_gates, clients }
     }
 }

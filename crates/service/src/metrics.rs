@@ -9,6 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
+use symbolon::stored::FilledStock;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct OfFunction {
@@ -32,6 +33,8 @@ pub(crate) struct Metrics {
     pub(crate) seconds: Family<OfFunction, Histogram>,
     pub(crate) prepared: Family<OfFunction, Gauge>,
     pub(crate) made: Family<OfFunction, Counter>,
+    pub(crate) kept: Family<OfFunction, Counter>,
+    pub(crate) voided: Family<OfFunction, Counter>,
     pub(crate) sessions: Family<OfFunction, Gauge>,
     pub(crate) waiting: Family<OfFunction, Gauge>,
     pub(crate) connected: Family<OfParty, Gauge>,
@@ -51,6 +54,8 @@ impl Metrics {
             seconds: Family::new_with_constructor(new),
             prepared: Family::default(),
             made: Family::default(),
+            kept: Family::default(),
+            voided: Family::default(),
             sessions: Family::default(),
             waiting: Family::default(),
             connected: Family::default(),
@@ -60,14 +65,26 @@ impl Metrics {
         registry.register("calls", "Calls that ended, by result", metrics.calls.clone());
         let help = "Time from the inputs of this party to the answer, in seconds";
         registry.register("call_seconds", help, metrics.seconds.clone());
-        registry.register("prepared", "Prepared executions in memory", metrics.prepared.clone());
+        registry.register("prepared", "Prepared executions", metrics.prepared.clone());
         registry.register("made", "Executions that were prepared", metrics.made.clone());
+        let help = "Executions that were in the store before a session began";
+        registry.register("kept", help, metrics.kept.clone());
+        let help = "Executions in the store that not all parties had, and are void";
+        registry.register("voided", help, metrics.voided.clone());
         registry.register("sessions", "Open sessions", metrics.sessions.clone());
         registry.register("waiting", "Calls that wait", metrics.waiting.clone());
         let help = "Whether a peer is connected, 1 or 0";
         registry.register("connected", help, metrics.connected.clone());
         registry.register("failed_sessions", "Sessions that failed", metrics.failed.clone());
         Metrics { registry, ..metrics }
+    }
+
+    pub(crate) fn filled(&self, function: String, filled: &FilledStock) {
+        let of = OfFunction { function };
+        let FilledStock { kept, made, voided } = *filled;
+        for (counter, count) in [(&self.made, made), (&self.kept, kept), (&self.voided, voided)] {
+            counter.get_or_create(&of).inc_by(count as u64);
+        }
     }
 
     pub(crate) fn ended(&self, function: &str, result: &'static str, after: Duration) {

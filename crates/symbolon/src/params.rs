@@ -226,6 +226,8 @@ pub(crate) enum Job<'a> {
     Prepare(&'a Compiled, u32, Material),
     /// Runs a prepared circuit.
     RunPrepared(&'a Compiled),
+    /// Prepares a circuit and runs it, again and again.
+    Stock(&'a Compiled),
     /// Makes this many triples.
     Triples(u64),
     /// Exchanges data about other sessions, which these values describe.
@@ -248,7 +250,8 @@ impl Job<'_> {
             | Job::Parts(circuit, _)
             | Job::PreprocessFor(circuit, _)
             | Job::Prepare(circuit, ..)
-            | Job::RunPrepared(circuit) => Some(circuit),
+            | Job::RunPrepared(circuit)
+            | Job::Stock(circuit) => Some(circuit),
             Job::Preprocess(_) | Job::Triples(_) | Job::Exchange(_) => None,
         }
     }
@@ -279,6 +282,7 @@ impl Job<'_> {
                 ("prepare", all(circuit, more))
             }
             Job::RunPrepared(circuit) => ("run prepared", all(circuit, Vec::new())),
+            Job::Stock(circuit) => ("stock", all(circuit, Vec::new())),
             Job::Exchange(about) => ("exchange", about.to_vec()),
             Job::Triples(count) => ("triples", vec![("count", count.to_string())]),
         }

@@ -23,6 +23,7 @@ use crate::params::{Job, SessionParams, hello};
 use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
 use crate::terms::Terms;
 use crate::{Inputs, Outputs};
+pub(crate) use named::compare as compare_names;
 pub use windows::{BatchPlan, BatchWindows};
 
 /// A party's side of a computation.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use symbolon::circuit::PartyId;
+use symbolon::store::Store;
 use symbolon::{Fingerprint, Identity, Listener};
 use symbolon_service::{
     Certificate, ClientsConfig, DoorConfig, FunctionConfig, NodeConfig, Party, PublicDoorConfig,
@@ -24,6 +25,7 @@ use crate::args::tuning::Tuning;
 use crate::common::error::{CliError, CliResult};
 use crate::common::reading::{SETTINGS, read_text};
 use crate::parties::connect::listed;
+use crate::parties::store::protection;
 use crate::source::{CircuitSpec, Loaded, from_folder, looks_like_file};
 
 /// The settings file of a node. Unknown keys are refused.
@@ -35,6 +37,9 @@ struct NodeFile {
     listen: Option<String>,
     timeout: Option<Number>,
     state: Option<String>,
+    store: Option<String>,
+    store_key: Option<String>,
+    store_passphrase: Option<String>,
     door: DoorFile,
     clients: Option<ClientsDoorFile>,
     party: Vec<PartyEntry>,
@@ -274,7 +279,23 @@ impl NodeSettings {
         })
     }
 
-    /// Returns the configuration of the node; opens its port.
+    /// Opens the store for prepared executions, or makes it, if there is to be one.
+    fn store(&self) -> CliResult<Option<Store>> {
+        let path = |text: &Option<String>| text.as_deref().map(|text| self.path(text));
+        let (key, passphrase) = (path(&self.file.store_key), path(&self.file.store_passphrase));
+        let Some(directory) = path(&self.file.store) else {
+            return match key.or(passphrase) {
+                Some(_) => {
+                    Err(CliError::usage("`store_key` and `store_passphrase` go with `store`"))
+                }
+                None => Ok(None),
+            };
+        };
+        let protection = protection(key.as_deref(), passphrase.as_deref())?;
+        Ok(Some(Store::open_or_create(directory, &protection)?))
+    }
+
+    /// Returns the configuration of the node; opens its port and its store.
     ///
     /// # Errors
     /// A usage failure that names the function or the party.
@@ -311,6 +332,7 @@ impl NodeSettings {
         };
         let state = self.file.state.as_deref().map(|state| self.path(state));
         Ok(NodeConfig {
+            store: self.store()?,
             party: self.file.me,
             identity,
             parties,
@@ -338,6 +360,7 @@ mod tests {
 me = 1
 key = "b.key"
 timeout = 5
+store_key = "store.key"
 [door]
 socket = "door/socket"
 [[party]]
@@ -399,12 +422,29 @@ nodes = ["https://a.example", "https://b.example"]
     }
 
     #[test]
+    fn a_node_has_a_store_if_the_settings_say_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = |from: &str, to: &str| {
+            let text = FILE.replace(from, to);
+            NodeSettings::parse("node.toml", &text, Some(folder.path())).unwrap().store()
+        };
+        let error = store("", "").unwrap_err().to_string();
+        assert!(error.contains("`store_key` and `store_passphrase` go with `store`"), "{error}");
+        assert!(store("store_key = \"store.key\"", "").unwrap().is_none());
+        let made = store("store_key = \"store.key\"", "store = \"made\"").unwrap().unwrap();
+        assert!(made.directory().ends_with("made"));
+        drop(made);
+        // The key file is read, and this store has none.
+        assert!(store("store_key", "store = \"made\"\nstore_key").is_err());
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_place() {
         for (from, to, said) in [
             ("me = 1", "me = 2", "`me` is 2"),
             ("timeout = 5", "timeouts = 5", "line 4, column 1: there is no key `timeouts`"),
             ("rho = 64", "rho = 41", "--rho"),
-            ("rho = 64", "rho = \"64\"", "line 16, column 7: expected a number"),
+            ("rho = 64", "rho = \"64\"", "line 17, column 7: expected a number"),
             ("ready = 9", "readi = 9", "did you mean `ready`?"),
             ("wait = 0.5", "wait = 0", "`wait` takes seconds"),
             ("socket = \"door/socket\"", "address = \"127.0.0.1:80\"", "[door]: give `socket`"),

@@ -6,6 +6,7 @@
 
 mod calls;
 mod clients;
+mod executions;
 mod peers;
 mod port;
 mod sessions;
@@ -17,6 +18,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use symbolon::circuit::{Circuit, PartyId};
+use symbolon::store::Store;
 use symbolon::{CancelHandle, Error, Inputs, NoThread, Result};
 
 use crate::about::{FunctionReply, FunctionStock, PeerStock, PortReply, Stock};
@@ -45,6 +47,8 @@ struct Shared {
     stopped: CancelHandle,
     unclaimed: port::Unclaimed,
     digest_key: [u8; 32],
+    /// Where prepared executions wait; they are in memory alone without it.
+    store: Option<Store>,
     metrics: Metrics,
     /// How many sessions prepare executions at a time.
     fills: usize,
@@ -144,8 +148,12 @@ impl Node {
     pub fn start(mut config: NodeConfig) -> Result<Node> {
         config.check()?;
         let listener = config.listener.take();
-        let specs: Vec<_> =
-            config.functions.drain(..).map(|one| Arc::new(Function::new(one))).collect();
+        let store = config.store.take();
+        // A crash may have left files of what is used.
+        store.as_ref().map_or(Ok(()), |store| store.gc().map(drop))?;
+        let is_stored = store.is_some();
+        let functions = config.functions.drain(..);
+        let specs: Vec<_> = functions.map(|one| Arc::new(Function::new(one, is_stored))).collect();
         let ledger = config.state.as_deref().map(Ledger::open).transpose()?;
         let parties = config.parties.len();
         let now = Instant::now();
@@ -195,6 +203,7 @@ impl Node {
             stopped: CancelHandle::new(),
             unclaimed: port::Unclaimed::default(),
             digest_key,
+            store,
             metrics: Metrics::new(),
             fills: (cores / 2).max(1),
             threads: Mutex::default(),

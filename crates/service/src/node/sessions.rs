@@ -4,6 +4,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use symbolon::circuit::PartyId;
+use symbolon::stored::FilledStock;
 use symbolon::{CancelHandle, Error, Outputs};
 
 use super::Shared;
@@ -116,6 +117,8 @@ impl Shared {
                 }
                 lacking => filling < lacking,
             };
+            // From one store one session takes over at a time: two would lock parts of one group.
+            let due = due && (self.store.is_none() || filling == 0);
             let each = config.ready_each();
             let empty = |at: At| matches!(at, At::Idle(_));
             let least = one.slots.iter().enumerate().filter(|(_, slot)| empty(slot.at));
@@ -156,13 +159,17 @@ impl Shared {
     }
 
     /// A session has more prepared executions.
-    pub(super) fn filled(&self, tag: Tag, count: usize) {
+    pub(super) fn filled(&self, tag: Tag, filled: FilledStock) {
         let state = &mut *self.lock();
+        let FilledStock { kept, made, voided } = filled;
         if let Some(open) = state.sessions.get(&tag) {
-            let name = state.functions[open.function].spec.config.name.to_string();
-            self.metrics.made.get_or_create(&OfFunction { function: name }).inc_by(count as u64);
+            let function = state.functions[open.function].spec.config.name.to_string();
+            if kept + voided > 0 {
+                tracing::info!(target: crate::LOG, function, kept, voided, "the store was compared");
+            }
+            self.metrics.filled(function, &filled);
         }
-        self.idle(state, tag, count);
+        self.idle(state, tag, kept + made);
     }
 
     /// A call ran.

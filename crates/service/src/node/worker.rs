@@ -1,16 +1,13 @@
 //! The thread of a session: opens it, prepares executions, runs calls, one after another.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use symbolon::{
-    CancelHandle, Config, Error, Inputs, NoThread, Outputs, PreparedCircuit, Result, Session,
-    Transport,
-};
+use symbolon::{CancelHandle, Config, NoThread, Result, Transport};
 use symbolon_transport::Meter;
 
 use super::Shared;
+use super::executions::Executions;
 use super::state::Command;
 use crate::clients::Digest;
 use crate::config::Function;
@@ -55,57 +52,45 @@ impl Worker {
 
     /// Works until the session fails, or nobody has its queue any more.
     fn work(&mut self, commands: &Receiver<Command>) -> Result<()> {
-        let mut session = self.connect()?;
+        let mut executions = self.connect()?;
         self.shared.opened(self.tag);
-        let mut prepared: VecDeque<PreparedCircuit> = VecDeque::new();
         while let Ok(command) = commands.recv() {
             match command {
                 Command::Fill(count) => {
                     let awaited = self.shared.is_awaited(self.function);
-                    let made = match awaited {
-                        true => session.prepare_more(count),
-                        false => in_background(|| session.prepare_more(count)),
+                    let filled = match awaited {
+                        true => executions.fill(count),
+                        false => in_background(|| executions.fill(count)),
                     };
-                    prepared.extend(made?);
-                    self.shared.filled(self.tag, count);
+                    self.shared.filled(self.tag, filled?);
                 }
                 Command::Run { call, inputs, clients } => {
-                    let ready = prepared.pop_front();
-                    let about = self.about(&session, &call, clients);
-                    let done = self.run(&mut session, ready, &about, &inputs);
+                    let about = self.about(&executions, &call, clients);
+                    let done = executions.run(&inputs, &about);
                     drop(inputs);
                     let failed = done.as_ref().err().cloned();
                     self.shared.ran(self.tag, self.function, &call, done);
                     failed.map_or(Ok(()), Err)?;
+                    executions.load_ahead()?;
                 }
             }
         }
         Ok(())
     }
 
-    fn connect(&self) -> Result<Session> {
+    fn connect(&self) -> Result<Executions> {
         let shared = &self.shared;
         let channels = shared.channels(self.tag, &self.spec, &self.cancel)?;
         let config = Config::new(shared.me, Transport::mesh_channels(channels, Meter::new()));
         let config = config.params(self.spec.config.params.clone()).timeout(shared.group.timeout);
-        Session::connect(config.cancelled_by(&self.cancel), &self.spec.config.circuit)
-    }
-
-    fn run(
-        &self,
-        session: &mut Session,
-        ready: Option<PreparedCircuit>,
-        about: &[u8; 32],
-        inputs: &Inputs,
-    ) -> Result<Outputs> {
-        let ready = ready.ok_or_else(|| Error::Internal("no prepared execution".to_string()))?;
-        session.run_named(ready, inputs, about)
+        let config = config.cancelled_by(&self.cancel);
+        Executions::connect(config, shared.store.as_ref(), &self.spec.config)
     }
 
     /// Returns what every two parties compare before an execution runs.
-    fn about(&mut self, session: &Session, call: &Name, clients: Option<Digest>) -> [u8; 32] {
+    fn about(&mut self, executions: &Executions, call: &Name, clients: Option<Digest>) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
-        hasher.update(&session.id().0).update(&self.runs.to_le_bytes());
+        hasher.update(&executions.session().0).update(&self.runs.to_le_bytes());
         for name in [self.spec.config.name.as_str(), call.as_str()] {
             hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
         }

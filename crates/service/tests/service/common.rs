@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use symbolon::circuit::builtin;
+use symbolon::store::{Filter, ItemId, Protection, Store};
 use symbolon::{Identity, Inputs, Listener, Protocol, SessionParams};
 use symbolon_service::{Answer, Call, CallError, FunctionConfig, Name, Node, NodeConfig, Party};
 
@@ -14,6 +15,8 @@ pub struct World {
     pub identities: Vec<Arc<Identity>>,
     pub parties: Vec<Party>,
     listeners: Vec<Option<Listener>>,
+    /// Where the parties' stores are, if they have some.
+    pub stores: Option<tempfile::TempDir>,
 }
 
 impl World {
@@ -27,7 +30,19 @@ impl World {
             fingerprint: identity.fingerprint(),
         };
         let parties = listeners.iter().zip(&identities).map(party).collect();
-        World { identities, parties, listeners: listeners.into_iter().map(Some).collect() }
+        let listeners = listeners.into_iter().map(Some).collect();
+        World { identities, parties, listeners, stores: None }
+    }
+
+    /// As [`World::new`], with stores.
+    pub fn with_stores(parties: usize) -> World {
+        World { stores: Some(tempfile::tempdir().unwrap()), ..World::new(parties) }
+    }
+
+    /// Opens a party's store.
+    pub fn store(&self, party: usize) -> Option<Store> {
+        let path = self.stores.as_ref()?.path().join(format!("store-{party}"));
+        Some(Store::open_or_create(path, &Protection::None).unwrap())
     }
 
     pub fn config(&mut self, party: usize, functions: Vec<FunctionConfig>) -> NodeConfig {
@@ -44,6 +59,7 @@ impl World {
             functions,
             timeout: Duration::from_secs(20),
             state: None,
+            store: self.store(party),
         }
     }
 
@@ -130,4 +146,19 @@ pub fn stocked(nodes: &[Node]) {
             stock.is_healthy() && stock.functions.iter().all(|one| one.ready >= one.wanted)
         })
     });
+}
+
+/// Returns the items of a store that can be used.
+pub fn available(store: &Store) -> Vec<ItemId> {
+    let mut items = store.available_items(&Filter::default()).unwrap();
+    items.sort_by_key(|item| item.id);
+    items.iter().map(|item| item.id).collect()
+}
+
+/// Returns a counter of the function of these tests.
+pub fn counter(node: &Node, what: &str) -> u64 {
+    let text = node.metrics();
+    let start = format!("symbolon_{what}_total{{function=\"add\"}} ");
+    let line = text.lines().find_map(|line| line.strip_prefix(&start));
+    line.map_or(0, |number| number.parse().unwrap())
 }

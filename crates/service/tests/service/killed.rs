@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use symbolon::store::{ItemState, Protection, Store};
 use symbolon::{Identity, Listener, Protocol};
 use symbolon_service::{Call, CallError, FunctionConfig, Name, Node, NodeConfig, Party};
 
@@ -41,6 +42,10 @@ fn config(folder: &Path, party: usize, addresses: [SocketAddr; 2]) -> NodeConfig
         functions: vec![function()],
         timeout: Duration::from_secs(20),
         state: Some(folder.join(format!("state-{party}"))),
+        store: folder.join("stored").exists().then(|| {
+            let path = folder.join(format!("store-{party}"));
+            Store::open_or_create(path, &Protection::None).unwrap()
+        }),
     }
 }
 
@@ -99,7 +104,7 @@ fn sum_of(call: &Call) -> Option<u128> {
 
 /// Kills one party again and again, while the other makes calls. Every answer is right, the other
 /// node goes on, and the budget on disk counts every call that had an answer.
-fn goes_on_when_killed(killed: usize) {
+fn goes_on_when_killed(killed: usize, is_stored: bool) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for party in [0, 1] {
@@ -110,6 +115,9 @@ fn goes_on_when_killed(killed: usize) {
     let addresses = [free(), free()];
     let about = format!("{}\n{}\n{killed}\n", addresses[0], addresses[1]);
     std::fs::write(folder.join("child"), about).unwrap();
+    if is_stored {
+        std::fs::write(folder.join("stored"), "").unwrap();
+    }
     let node = Node::start(config(folder, 1 - killed, addresses)).unwrap();
     let (mut answers, mut number_of_calls) = (0, 0);
     for round in 0..KILLS {
@@ -148,14 +156,41 @@ fn goes_on_when_killed(killed: usize) {
     let counted = written["calls"]["add"].as_u64().unwrap();
     assert!((answers..=BUDGET).contains(&counted), "{counted} calls counted, {answers} answers");
     std::fs::remove_file(folder.join("child")).unwrap();
+    if is_stored {
+        assert!(counter(&node, "kept") > 0);
+        drop(node);
+        let store = |party: usize| {
+            let path = folder.join(format!("store-{party}"));
+            Store::open(path, &Protection::None).unwrap()
+        };
+        // The other node did not end, so its store still lists what it has used.
+        let listed = store(1 - killed).list().unwrap();
+        let used = listed.iter().filter(|item| item.state == ItemState::Used).count() as u64;
+        assert!(used >= answers, "{used} used, {answers} answers");
+        let nodes = [0, 1].map(|party| Node::start(config(folder, party, addresses)).unwrap());
+        assert_eq!(sum(&nodes, "last", [1, 2]), 3);
+        stocked(&nodes);
+        drop(nodes);
+        assert_eq!(available(&store(0)), available(&store(1)));
+    }
 }
 
 #[test]
 fn party_1_is_killed_and_calls_go_on() {
-    goes_on_when_killed(1);
+    goes_on_when_killed(1, false);
 }
 
 #[test]
 fn party_0_is_killed_and_calls_go_on() {
-    goes_on_when_killed(0);
+    goes_on_when_killed(0, false);
+}
+
+#[test]
+fn party_1_is_killed_and_its_stock_is_kept() {
+    goes_on_when_killed(1, true);
+}
+
+#[test]
+fn party_0_is_killed_and_its_stock_is_kept() {
+    goes_on_when_killed(0, true);
 }

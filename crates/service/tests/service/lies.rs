@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use symbolon::circuit::builtin;
+use symbolon::stored::StockedSession;
 use symbolon::{Channel, Config, Listener, Protocol, Session, SessionParams, Transport};
 use symbolon_service::fuzzing::{Message, Opening, Purpose, Tag};
 use symbolon_service::{CallError, Digest, FunctionConfig, Node};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{AdmissionPolicy, Client, Meter, Options, Peer, connect_lanes};
 
 use crate::clients::auction;
@@ -86,11 +88,19 @@ fn function() -> FunctionConfig {
 
 /// Starts party 1's node, and takes the place of party 0.
 fn against_one(then: impl FnOnce(Node, Liar, &mut dyn FnMut() -> (Opening, Channel))) {
-    let mut world = World::new(2);
+    against_one_of(&mut World::new(2), function(), |_, node, liar, next| then(node, liar, next));
+}
+
+/// As [`against_one`], in this world, with this function.
+fn against_one_of<T>(
+    world: &mut World,
+    function: FunctionConfig,
+    then: impl FnOnce(&World, Node, Liar, &mut dyn FnMut() -> (Opening, Channel)) -> T,
+) -> T {
     // The listener of party 0 is the liar's.
     let zero = world.config(0, Vec::new()).listener.unwrap();
-    let node = world.start(1, vec![function()]);
-    let options = Liar::options(&world, 0);
+    let node = world.start(1, vec![function]);
+    let options = Liar::options(world, 0);
     let mut listener: Listener = zero;
     let admitted = AdmissionPolicy::Keys(vec![world.parties[1].fingerprint]);
     let mut incoming = listener.incoming(&options, &admitted).unwrap();
@@ -103,7 +113,7 @@ fn against_one(then: impl FnOnce(Node, Liar, &mut dyn FnMut() -> (Opening, Chann
     assert_eq!((first.purpose, second.purpose), (Purpose::FromDialler, Purpose::ToDialler));
     let mut liar = Liar { out, from };
     liar.introduce();
-    then(node, liar, &mut next);
+    then(world, node, liar, &mut next)
 }
 
 /// Cheat: 2; 1 | service | garbage, and messages that only party 0 sends | `service: control`, and
@@ -266,6 +276,88 @@ fn a_call_is_assigned_once() {
             assert!(other.answer().is_none());
         });
     }
+}
+
+/// Changes a message.
+type Change = fn(&mut Vec<u8>);
+
+/// Opens a session of party 0 with its own store; it may change its first list.
+fn stocked(
+    world: &World,
+    (liar, next): (&mut Liar, &mut dyn FnMut() -> (Opening, Channel)),
+    session: Tag,
+    change: Option<Change>,
+) -> StockedSession {
+    liar.say(&Message::Open { function: name("add"), session });
+    let (_, mut lane) = next();
+    if let Some(change) = change {
+        let lie = FnAdversary::new().on_message("stored items", 0, move |told| {
+            change(told);
+            Action::Send
+        });
+        lane.set_adversary(Box::new(lie));
+    }
+    let circuit = builtin::by_name("add:16").unwrap();
+    let transport = Transport::mesh_channels(vec![vec![lane]], Meter::new());
+    let config = Config::new(0, transport).params(SessionParams::new(Protocol::Wrk));
+    StockedSession::connect(config, &world.store(0).unwrap(), &circuit).unwrap()
+}
+
+/// Cheat: 2; 0 | service | changes the list of what its store has, or lists what it does not run |
+/// the session ends; at most what was loaded is lost | always
+#[test]
+fn a_peer_that_lies_about_its_stock_harms_only_its_calls() {
+    let function = || FunctionConfig { ready: 8, low: 1, side_by_side: 1, ..adder(Protocol::Wrk) };
+    let mut world = World::with_stores(2);
+    let node = against_one_of(&mut world, function(), |world, node, mut liar, next| {
+        let held = || available(&world.store(1).unwrap()).len();
+        let gone = || until("it is closed", || node.stock().functions[0].sessions == 0);
+        let first = Tag([1; 16]);
+        let mut own = stocked(world, (&mut liar, next), first, None);
+        liar.say(&Message::Fill { session: first, count: 8 });
+        assert_eq!(own.fill(8).unwrap().made, 8);
+        own.load(2).unwrap();
+        until("they are there", || counter(&node, "made") == 8);
+        drop(own);
+        liar.say(&Message::Closed { session: first });
+        gone();
+        // What was loaded is used up.
+        assert_eq!(held(), 6);
+        let half: Change = |told| told.truncate(15);
+        let invents: Change = |told| told.extend([0xff; 16]);
+        let hides: Change = |told| drop(told.drain(..told.len() - 16));
+        for (number, lie, left) in
+            [(2, Some(half), 6), (3, Some(invents), 5), (4, None, 4), (5, Some(hides), 4)]
+        {
+            let session = Tag([number; 16]);
+            let before = counter(&node, "kept");
+            let mut own = stocked(world, (&mut liar, next), session, lie);
+            liar.say(&Message::Fill { session, count: 1 });
+            let _ = own.fill(1);
+            if [2, 5].contains(&number) {
+                liar.hear_until(|message| *message == Message::Closed { session });
+            } else {
+                until("it is filled", || counter(&node, "kept") == before + 1);
+            }
+            if lie.is_none() {
+                // It has what it lists, but does not run it.
+                let waits = post(&node, "a", 1).unwrap();
+                let (function, call) = (name("add"), name("a"));
+                liar.say(&Message::Assign { function, call, session });
+                drop(own);
+                assert!(matches!(refused(&waits), CallError::Run(_)));
+            } else {
+                drop(own);
+                liar.say(&Message::Closed { session });
+            }
+            gone();
+            assert_eq!((held(), counter(&node, "voided")), (left, 0), "{number}");
+        }
+        node
+    });
+    // An honest node is served.
+    let nodes = [world.start(0, vec![function()]), node];
+    assert_eq!(sum(&nodes, "honest", [1, 2]), 3);
 }
 
 /// Starts party 0's node with clients, and a call for which it has a client's values.

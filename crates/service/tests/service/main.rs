@@ -10,4 +10,5 @@ mod failures;
 #[cfg(unix)]
 mod killed;
 mod lies;
+mod stock;
 mod vectors;

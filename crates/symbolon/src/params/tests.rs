@@ -95,7 +95,8 @@ fn kinds() -> Vec<&'static str> {
         Job::Preprocess(_) => Some(Job::PreprocessFor(&circuit, 1)),
         Job::PreprocessFor(..) => Some(Job::Prepare(&circuit, 1, Material::Any)),
         Job::Prepare(..) => Some(Job::RunPrepared(&circuit)),
-        Job::RunPrepared(_) => Some(Job::Triples(1)),
+        Job::RunPrepared(_) => Some(Job::Stock(&circuit)),
+        Job::Stock(_) => Some(Job::Triples(1)),
         Job::Triples(_) => Some(Job::Exchange(&[])),
         Job::Exchange(_) => None,
     };
@@ -349,6 +350,8 @@ fn what_a_session_is_about_is_in_its_hello() {
         Job::Prepare(&other, 1, Material::Any),
         Job::RunPrepared(&circuit),
         Job::RunPrepared(&other),
+        Job::Stock(&circuit),
+        Job::Stock(&other),
         Job::Triples(1),
         Job::Triples(2),
     ];

@@ -8,7 +8,8 @@
 //! Whoever says what an execution is for could tell two parties two things, and each would put in
 //! what it holds for another purpose. Every honest party compares the name with every other.
 
-use symbolon_transport::{Channel, Culprit, Error, Result};
+use symbolon_protocols::Network;
+use symbolon_transport::{Culprit, Error, Result};
 
 use super::{Kind, Parts, PreparedCircuit, Session};
 use crate::messages::RUN_NAME;
@@ -47,15 +48,17 @@ impl Session {
         self.noted(checked)?;
         self.phase(ONLINE, |parts| {
             let Parts { network, circuit, .. } = parts;
-            let peers = network.lanes.first_mut();
-            compare(peers.ok_or_else(|| Error::internal("a session without lanes"))?, name)?;
+            compare(network, name)?;
             let bits = ready.inner.evaluate(network, circuit, inputs.bits())?;
             Outputs::new(circuit.circuit(), network.me, bits)
         })
     }
 }
 
-fn compare(peers: &mut [Channel], name: &[u8; 32]) -> Result<()> {
+/// Compares the name of a run with every peer.
+pub(crate) fn compare(network: &mut Network, name: &[u8; 32]) -> Result<()> {
+    let peers = network.lanes.first_mut();
+    let peers = peers.ok_or_else(|| Error::internal("a session without lanes"))?;
     for peer in peers.iter_mut() {
         peer.send(RUN_NAME, name)?;
         peer.flush()?;

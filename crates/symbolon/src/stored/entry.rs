@@ -43,6 +43,11 @@ impl Entry {
         if self.waiting.len() < self.most { Ok(()) } else { self.enter(network) }
     }
 
+    /// Returns the rounds, after the last one.
+    pub(super) fn into_rounds(self) -> Rounds {
+        self.rounds
+    }
+
     /// Enters all waiting items once all parties have them, and binds what the parties said into
     /// the session's id. No engine may be at work.
     pub(super) fn finish(&mut self, network: &mut Network) -> Result<()> {

@@ -26,6 +26,8 @@ EXAMPLE
     key = \"alice.key\"               # from `symbolon keygen`
     timeout = 60                    # seconds for which a peer may be silent during a run
     state = \"state\"                 # a folder: how many calls were made
+    store = \"store\"                 # a folder: executions outlast a restart; all parties have one or none.
+    store_key = \"store.secret\"      # or `store_passphrase`: files, as for --store-key; without, it is readable
     [door]                          # for the applications of this machine
     socket = \"door/socket\"          # in a folder with mode 700; or `address` (of loopback) and `token` (a file)
     [[party]]

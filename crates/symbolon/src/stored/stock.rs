@@ -1,0 +1,394 @@
+//! A session whose executions wait in a store: what a service keeps ready.
+//!
+//! An execution enters the stores as with [`prepare`](super::prepare). When a session begins, it
+//! first takes over what earlier sessions have left, as far as all parties hold it; an item that
+//! not all hold is void. It locks the groups of all that it has, to its end. Executions are marked
+//! as used and loaded ahead, some at a time, so that a call waits for no disk. A crash wastes what
+//! is loaded, and nothing is used twice.
+
+use std::collections::VecDeque;
+
+use symbolon_circuit::Circuit;
+use symbolon_protocols::{Compiled, Engine, Network, Prepared};
+use symbolon_store::{
+    AvailableItem, DEFAULT_FRAME, Filter, GroupId, GroupLock, ItemId, ItemKind, Section, Store,
+    StoreError,
+};
+use symbolon_transport::{Error, Result, SessionId};
+
+use super::entry::Entry;
+use super::holdings::{Pages, Rounds, lock};
+use super::maker::{Maker, Origin};
+use super::{DAMAGED, failed, lowest_latency, remove, void_cheated};
+use crate::config::Config;
+use crate::params::Job;
+use crate::report::{DEPENDENT, ONLINE};
+use crate::session::{Begun, begin, compare_names, counted, engine, give_up};
+use crate::{Inputs, Outputs};
+
+/// Why an item that not all parties hold is void.
+const NOT_HELD: &str = "another party does not have it any more";
+
+/// The number of used items whose records are removed together.
+const COLLECTED: usize = 256;
+
+const DOMAIN: &str = "symbolon 2026 stocked run v1";
+
+/// A session that prepares executions of one circuit, keeps them in a store, and runs them one
+/// after another. All parties must make the same calls in the same order.
+///
+/// After an error the session is dead; what is still in the store stays for later sessions.
+pub struct StockedSession {
+    id: SessionId,
+    store: Store,
+    circuit: Compiled,
+    maker: Maker,
+    and_gates: u64,
+    network: Network,
+    rounds: Option<Rounds>,
+    maker_of_new: Option<New>,
+    groups: Vec<(GroupId, GroupLock)>,
+    /// Whether earlier sessions may have left something that this one has not taken over.
+    left_over: bool,
+    shelf: VecDeque<(ItemId, GroupId)>,
+    loaded: VecDeque<Loaded>,
+    /// How many were loaded since their records were removed.
+    uncollected: usize,
+    dead: Option<Error>,
+}
+
+/// What makes new executions.
+struct New {
+    engine: Box<dyn Engine>,
+    /// The id of the session during its set-up. Others are bound to the rounds since then.
+    session: [u8; 32],
+    group: GroupId,
+    /// The number of the group's next item.
+    next: u64,
+}
+
+/// An execution that is marked as used, and is in memory.
+struct Loaded {
+    item: ItemId,
+    group: GroupId,
+    prepared: Box<dyn Prepared>,
+}
+
+/// How a session was filled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilledStock {
+    /// Executions that earlier sessions had prepared.
+    pub kept: usize,
+    /// Executions that are new.
+    pub made: usize,
+    /// Items of this store that became void, because not all parties hold them.
+    pub voided: usize,
+}
+
+impl StockedSession {
+    /// Connects to all peers, and agrees with them on everything public.
+    ///
+    /// # Errors
+    /// As [`Session::connect`](crate::Session::connect).
+    pub fn connect(config: Config, store: &Store, circuit: &Circuit) -> Result<StockedSession> {
+        config.check(circuit)?;
+        let circuit = Compiled::new(circuit);
+        let params = &config.terms().params;
+        params.protocol.check_options(circuit.circuit(), &params.options)?;
+        let need =
+            params.protocol.demand_of(&circuit, config.parties() as u16, params.run_terms(1))?;
+        let maker = Maker::of(&config)?;
+        let work = (need.and_gates, lowest_latency(maker.protocol));
+        let Begun { network, .. } = begin(config, Job::Stock(&circuit), work, |_, _| Ok(()))?;
+        Ok(StockedSession {
+            id: SessionId(network.session),
+            store: store.clone(),
+            and_gates: need.and_gates,
+            circuit,
+            maker,
+            network,
+            rounds: Some(Rounds::default()),
+            maker_of_new: None,
+            groups: Vec::new(),
+            left_over: true,
+            shelf: VecDeque::new(),
+            loaded: VecDeque::new(),
+            uncollected: 0,
+            dead: None,
+        })
+    }
+
+    /// Returns the id that the handshake agreed on.
+    pub fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// Returns the number of executions that are in memory.
+    pub fn loaded(&self) -> usize {
+        self.loaded.len()
+    }
+
+    /// Adds `count` executions: first what earlier sessions have left, then new ones.
+    ///
+    /// # Errors
+    /// As [`prepare`](super::prepare).
+    pub fn fill(&mut self, count: usize) -> Result<FilledStock> {
+        self.work(|own| {
+            let mut filled = FilledStock::default();
+            if own.uncollected >= COLLECTED {
+                own.store.gc().map_err(failed)?;
+                own.uncollected = 0;
+            }
+            if own.left_over {
+                own.rounds(|own, rounds| own.take_over(rounds, count, &mut filled))?;
+                own.left_over = filled.kept > 0;
+            }
+            filled.made = count - filled.kept;
+            if filled.made > 0 {
+                let made = own.rounds(|own, rounds| own.make(rounds, filled.made));
+                let group = own.maker_of_new.as_ref().map(|new| new.group);
+                void_cheated(&own.store, group, made)?;
+            }
+            Ok(filled)
+        })
+    }
+
+    /// Marks executions as used, in one commit, and loads them, until `count` are loaded or none is
+    /// left.
+    ///
+    /// # Errors
+    /// `Store` if an item is damaged, which is void afterwards, or nothing can be marked.
+    pub fn load(&mut self, count: usize) -> Result<()> {
+        self.work(|own| {
+            let count = count.saturating_sub(own.loaded.len()).min(own.shelf.len());
+            if count == 0 {
+                return Ok(());
+            }
+            let done = own.load_next(count);
+            if done.as_ref().is_err_and(|error| StoreError::damaged_item(error).is_some()) {
+                // Otherwise each of them would end a session.
+                void_damaged(&own.store)?;
+            }
+            done
+        })
+    }
+
+    /// Runs the next execution, after it compared `name`, and which execution it is, with every
+    /// peer; otherwise as [`Session::run_named`](crate::Session::run_named).
+    ///
+    /// # Errors
+    /// As [`Session::run_named`](crate::Session::run_named); `Store` as [`StockedSession::load`].
+    pub fn run_named(&mut self, inputs: &Inputs, name: &[u8; 32]) -> Result<Outputs> {
+        inputs.check(self.circuit.circuit(), self.network.me)?;
+        self.load(1)?;
+        self.work(|own| {
+            let loaded = own.loaded.pop_front();
+            let Loaded { item, group, prepared } =
+                loaded.ok_or_else(|| Error::internal("no prepared execution"))?;
+            let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
+            let name = *hasher.update(name).update(&item.0).finalize().as_bytes();
+            let circuit = &own.circuit;
+            let done = counted(&mut own.network, ONLINE, |network| {
+                compare_names(network, &name)?;
+                let bits = prepared.evaluate(network, circuit, inputs.bits())?;
+                Outputs::new(circuit.circuit(), network.me, bits)
+            });
+            void_cheated(&own.store, [group], done)
+        })
+    }
+
+    /// Does work. A failure ends the session.
+    fn work<T>(&mut self, work: impl FnOnce(&mut StockedSession) -> Result<T>) -> Result<T> {
+        self.dead.clone().map_or(Ok(()), Err)?;
+        let done = work(self);
+        if let Err(error) = &done {
+            give_up(&mut self.network, error);
+            self.dead = Some(error.clone());
+            (self.maker_of_new, self.loaded) = (None, VecDeque::new());
+            self.groups.clear();
+        }
+        done
+    }
+
+    /// Lends the rounds to work that may take them.
+    fn rounds(
+        &mut self,
+        work: impl FnOnce(&mut StockedSession, &mut Rounds) -> Result<()>,
+    ) -> Result<()> {
+        let rounds = self.rounds.take();
+        let mut rounds = rounds.ok_or_else(|| Error::internal("a session without rounds"))?;
+        work(self, &mut rounds)?;
+        self.rounds = Some(rounds);
+        Ok(())
+    }
+
+    /// Takes over up to `count` items that all parties hold, and makes void what not all hold.
+    fn take_over(
+        &mut self,
+        rounds: &mut Rounds,
+        count: usize,
+        filled: &mut FilledStock,
+    ) -> Result<()> {
+        let filter = self.maker.filter(ItemKind::Prepared, Some(&self.circuit));
+        let (mut pages, mut tried) = (Pages::new(), Vec::new());
+        let mut only_here: Vec<(ItemId, GroupId)> = Vec::new();
+        while filled.kept < count
+            && let Some(page) = pages.next(&mut self.network, rounds, &self.store, &filter)?
+        {
+            only_here.extend(missing(&page.items, &page.both));
+            for item in page.both.iter().map(|place| &page.items[*place]) {
+                let known = self.shelf.iter().any(|(id, _)| *id == item.id);
+                if filled.kept == count || known || tried.contains(&item.group) {
+                    continue;
+                }
+                if self.holds(&item.group) {
+                    self.shelf.push_back((item.id, item.group));
+                    filled.kept += 1;
+                    continue;
+                }
+                // A part of a group would keep other sessions from the rest.
+                let of_group = |place: &&usize| page.items[**place].group == item.group;
+                let size = page.both.iter().filter(of_group).count();
+                if filled.kept > 0 && filled.kept + size > count {
+                    continue;
+                }
+                tried.push(item.group);
+                let locked = lock(&mut self.network, rounds, &self.store, &filter, item)?;
+                let Some(lock) = locked else { continue };
+                self.groups.push((item.group, lock));
+                // The lock keeps the group as it is now.
+                let filter = Filter { group: Some(item.group), ..filter.clone() };
+                let mut pages = Pages::new();
+                while filled.kept < count
+                    && let Some(page) =
+                        pages.next(&mut self.network, rounds, &self.store, &filter)?
+                {
+                    let common = page.both.iter().map(|place| page.items[*place].id);
+                    for id in common.take(count - filled.kept) {
+                        self.shelf.push_back((id, item.group));
+                        filled.kept += 1;
+                    }
+                }
+            }
+        }
+        only_here.retain(|(id, _)| !self.shelf.iter().any(|(known, _)| known == id));
+        filled.voided = self.void(&only_here)?;
+        Ok(())
+    }
+
+    fn holds(&self, group: &GroupId) -> bool {
+        self.groups.iter().any(|(held, _)| held == group)
+    }
+
+    /// Makes items void that not all parties hold; returns how many. If their group is in use, a
+    /// session may just be making them, and they stay.
+    fn void(&self, only_here: &[(ItemId, GroupId)]) -> Result<usize> {
+        let mut locks = Vec::new();
+        let mut free = |group: &GroupId| {
+            if self.holds(group) || locks.iter().any(|(held, _)| held == group) {
+                return Ok(true);
+            }
+            match self.store.lock_group(group) {
+                Ok(Some(lock)) => {
+                    locks.push((*group, lock));
+                    Ok(true)
+                }
+                Ok(None) | Err(StoreError::RevokedGroup { .. }) => Ok(false),
+                Err(error) => Err(failed(error)),
+            }
+        };
+        let mut ids = Vec::new();
+        for (id, group) in only_here {
+            if free(group)? {
+                ids.push(*id);
+            }
+        }
+        if !ids.is_empty() {
+            self.store.void(&ids, NOT_HELD).map_err(failed)?;
+        }
+        Ok(ids.len())
+    }
+
+    /// Makes new executions, and puts them into the store when all parties have written them.
+    fn make(&mut self, rounds: &mut Rounds, count: usize) -> Result<()> {
+        if self.maker_of_new.is_none() {
+            let protocol = self.maker.protocol;
+            let engine = counted(&mut self.network, crate::report::SETUP, |network| {
+                engine(protocol, network, None)
+            })?;
+            let group = engine.group();
+            let lock = self.store.lock_group(&group).map_err(failed)?;
+            let lock = lock.ok_or_else(|| Error::store("somebody else has locked a new group"))?;
+            self.groups.push((group, lock));
+            let session = self.network.session;
+            self.maker_of_new = Some(New { engine, session, group, next: 0 });
+        }
+        let StockedSession { network, maker_of_new, circuit, store, maker, .. } = self;
+        let Some(New { engine, session, group, next }) = maker_of_new else { return Ok(()) };
+        // The engine has committed to what depends on this id.
+        network.session = *session;
+        let origin = Origin { group: *group, dealer: None };
+        let mut entry = Entry::of(self.and_gates, std::mem::take(rounds));
+        counted(network, DEPENDENT, |network| {
+            engine.prepare_each(network, circuit, count, &mut |network, prepared| {
+                let meta = maker.meta(ItemKind::Prepared, &origin, Some(circuit), *next);
+                let mut writer =
+                    store.begin(meta, &[Section::Whole], DEFAULT_FRAME).map_err(failed)?;
+                let section = writer.section(0);
+                maker.protocol.save_prepared(network, circuit, prepared, section)?;
+                *next += 1;
+                entry.add(network, writer.close(vec![1]).map_err(failed)?)
+            })?;
+            entry.finish(network)
+        })?;
+        self.shelf.extend(entry.items.iter().map(|id| (*id, *group)));
+        *rounds = entry.into_rounds();
+        Ok(())
+    }
+
+    fn load_next(&mut self, count: usize) -> Result<()> {
+        let next: Vec<_> = self.shelf.drain(..count).collect();
+        let ids: Vec<ItemId> = next.iter().map(|(id, _)| *id).collect();
+        let taken = self.store.take_all_prepared(&ids).map_err(failed)?;
+        for (taken, (item, group)) in taken.into_iter().zip(next) {
+            // The reader holds one frame at a time, and wipes it.
+            let mut section = taken.read(0, taken.bytes(0)).map_err(failed)?;
+            let protocol = self.maker.protocol;
+            let prepared = protocol.load_prepared(&self.network, &self.circuit, &mut section)?;
+            drop(section);
+            remove(taken);
+            self.uncollected += 1;
+            self.loaded.push_back(Loaded { item, group, prepared });
+        }
+        Ok(())
+    }
+}
+
+/// Makes all damaged items of a store void.
+fn void_damaged(store: &Store) -> Result<()> {
+    let checked = store.verify(|_| ()).map_err(failed)?;
+    let damaged = |(_, checked): (ItemId, symbolon_store::Result<()>)| {
+        checked.err().and_then(|error| StoreError::damaged_item(&error))
+    };
+    let damaged: Vec<ItemId> = checked.into_iter().filter_map(damaged).collect();
+    store.void(&damaged, DAMAGED).map_err(failed)
+}
+
+/// Returns the items that are not among those that all parties hold.
+fn missing<'a>(
+    items: &'a [AvailableItem],
+    both: &'a [usize],
+) -> impl Iterator<Item = (ItemId, GroupId)> + 'a {
+    let alone = items.iter().enumerate().filter(|(place, _)| !both.contains(place));
+    alone.map(|(_, item)| (item.id, item.group))
+}
+
+impl std::fmt::Debug for StockedSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StockedSession")
+            .field("shelf", &self.shelf.len())
+            .field("loaded", &self.loaded.len())
+            .field("dead", &self.dead)
+            .finish_non_exhaustive()
+    }
+}
