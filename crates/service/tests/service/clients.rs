@@ -46,7 +46,7 @@ fn layout(node: &Node) -> Layout {
     node.layout("auction").unwrap()
 }
 
-fn bid(layout: &Layout, amount: u16) -> Submission {
+pub fn bid(layout: &Layout, amount: u16) -> Submission {
     layout.encode(&layout.values(&[("bids", &amount.to_string())]).unwrap()).unwrap()
 }
 
@@ -61,18 +61,18 @@ fn posted(client: &str, share: &[u8], hashes: &Hashes) -> Posted {
 }
 
 /// Gives a client's shares to some of the nodes.
-fn give(nodes: &[Node], to: &[usize], client: &str, made: &Submission) {
+pub fn give(nodes: &[Node], to: &[usize], client: &str, made: &Submission) {
     for party in to {
         let posted = posted(client, made.shares[*party].as_bytes(), &made.hashes);
         nodes[*party].submit("auction", &name("c"), &posted, None).unwrap();
     }
 }
 
-fn open_all(nodes: &[Node]) {
+pub fn open_all(nodes: &[Node]) {
     nodes.iter().for_each(|node| node.open("auction", &name("c"), None).unwrap());
 }
 
-fn close(node: &Node) -> Result<Call, CallError> {
+pub fn close(node: &Node) -> Result<Call, CallError> {
     let circuit = node.circuit("auction").unwrap();
     let inputs = complete(&circuit, node.party(), Inputs::builder(&circuit, node.party()));
     node.call("auction", &name("c"), inputs.unwrap())

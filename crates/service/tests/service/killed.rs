@@ -22,30 +22,33 @@ const KILLS: u64 = 5;
 /// Calls that the killed party takes part in, in all.
 const BUDGET: u64 = 10_000;
 
-fn function() -> FunctionConfig {
-    FunctionConfig { calls: Some(BUDGET), ..adder(Protocol::Wrk) }
+/// With a store more executions wait, so that some are left at a kill.
+fn function(is_stored: bool) -> FunctionConfig {
+    let ready = if is_stored { 16 } else { 4 };
+    FunctionConfig { calls: Some(BUDGET), ready, ..adder(Protocol::Wrk) }
 }
 
 /// Returns the settings of a party; the keys of both are in `folder`.
-fn config(folder: &Path, party: usize, addresses: [SocketAddr; 2]) -> NodeConfig {
+pub fn config(folder: &Path, party: usize, addresses: [SocketAddr; 2]) -> NodeConfig {
     let identities = [0, 1]
         .map(|party| Arc::new(Identity::load(folder.join(format!("party-{party}.pem"))).unwrap()));
     let parties = identities.iter().zip(addresses).map(|(identity, address)| Party {
         address: Some(address.to_string()),
         fingerprint: identity.fingerprint(),
     });
+    let store = folder.join("stored").exists().then(|| {
+        let path = folder.join(format!("store-{party}"));
+        Store::open_or_create(path, &Protection::None).unwrap()
+    });
     NodeConfig {
         party: (party as u16).into(),
         identity: identities[party].clone(),
         parties: parties.collect(),
         listener: Some(Listener::bind(&addresses[party].to_string()).unwrap()),
-        functions: vec![function()],
+        functions: vec![function(store.is_some())],
         timeout: Duration::from_secs(20),
         state: Some(folder.join(format!("state-{party}"))),
-        store: folder.join("stored").exists().then(|| {
-            let path = folder.join(format!("store-{party}"));
-            Store::open_or_create(path, &Protection::None).unwrap()
-        }),
+        store,
     }
 }
 
@@ -75,10 +78,10 @@ fn a_node_of_its_own() {
 }
 
 /// The process; it is killed when this is dropped.
-struct Killed(Child);
+pub struct Killed(Child);
 
 impl Killed {
-    fn start(folder: &Path) -> Killed {
+    pub fn start(folder: &Path) -> Killed {
         let mut program = Command::new(std::env::current_exe().unwrap());
         program.args(["--exact", "killed::a_node_of_its_own", "--ignored"]).env(FOLDER, folder);
         Killed(program.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
@@ -94,7 +97,7 @@ impl Drop for Killed {
 }
 
 /// Returns the sum; `None` if the call ended without an answer.
-fn sum_of(call: &Call) -> Option<u128> {
+pub fn sum_of(call: &Call) -> Option<u128> {
     match &*answer(call) {
         Ok(outputs) => Some(outputs.uint("sum").unwrap()),
         Err(CallError::Run(_) | CallError::NoInputFromPeer(_) | CallError::NotReady) => None,

@@ -1,6 +1,6 @@
 //! A peer that lies: it speaks the messages, but says what is not so.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use symbolon::circuit::builtin;
 use symbolon::stored::StockedSession;
@@ -10,7 +10,7 @@ use symbolon_service::{CallError, Digest, FunctionConfig, Node};
 use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{AdmissionPolicy, Client, Meter, Options, Peer, connect_lanes};
 
-use crate::clients::auction;
+use crate::clients::{auction, bid, close, give, open_all};
 use crate::common::*;
 
 type Lie = Box<dyn Fn(&mut Liar)>;
@@ -27,8 +27,18 @@ impl Liar {
     }
 
     fn dial(world: &World, options: &Options, purpose: Purpose, tag: Tag) -> Channel {
-        let peer = Peer::pinned(0, world.parties[0].fingerprint);
-        let address = world.parties[0].address.as_deref().unwrap();
+        Liar::dial_to(world, options, 0, (purpose, tag))
+    }
+
+    fn dial_to(
+        world: &World,
+        options: &Options,
+        to: u16,
+        (purpose, tag): (Purpose, Tag),
+    ) -> Channel {
+        let party = &world.parties[usize::from(to)];
+        let peer = Peer::pinned(to, party.fingerprint);
+        let address = party.address.as_deref().unwrap();
         let mut channel = connect_lanes(options, address, &peer, 1).unwrap().remove(0);
         channel.send("service: opening", &Opening { purpose, tag }.encode()).unwrap();
         channel.flush().unwrap();
@@ -37,10 +47,15 @@ impl Liar {
 
     /// Connects as party 1 to the node of party 0.
     fn as_one(world: &World) -> Liar {
-        let options = Liar::options(world, 1);
+        Liar::between(world, 1, 0)
+    }
+
+    /// Connects as a party to the node of another.
+    fn between(world: &World, me: u16, to: u16) -> Liar {
+        let options = Liar::options(world, me);
         let tag = Tag::draw().unwrap();
-        let out = Liar::dial(world, &options, Purpose::FromDialler, tag);
-        let from = Liar::dial(world, &options, Purpose::ToDialler, tag);
+        let out = Liar::dial_to(world, &options, to, (Purpose::FromDialler, tag));
+        let from = Liar::dial_to(world, &options, to, (Purpose::ToDialler, tag));
         Liar { out, from }
     }
 
@@ -412,4 +427,65 @@ fn a_peer_that_sees_other_clients_is_named() {
     liar.say(&Message::Agreed { function, call: name, set: Digest([1; 32]) });
     assert_eq!(refused(&call), CallError::OtherClients(vec![1.into()]));
     assert_eq!(zero.stock().functions[0].waiting, 0);
+}
+
+/// Cheat: 3; 2 | service | tells two parties different lists of clients | the call is refused, and
+/// nothing is used up | always
+#[test]
+fn two_lists_of_clients_are_noticed() {
+    let mut world = World::new(3);
+    let mut function = auction(3);
+    function.wait = Duration::from_secs(3);
+    let nodes = [0, 1].map(|party| world.start(party, vec![function.clone()]));
+    let mut liars = [0, 1].map(|to| Liar::between(&world, 2, to));
+    liars.iter_mut().for_each(Liar::introduce);
+    until("all are connected", || {
+        nodes.iter().all(|node| node.stock().peers.iter().all(|peer| peer.connected))
+    });
+    open_all(&nodes);
+    for client in ["ann", "bob"] {
+        let made = bid(&nodes[0].layout("auction").unwrap(), 5);
+        give(&nodes, &[0, 1], client, &made);
+    }
+    let calls = nodes.each_ref().map(|node| close(node).unwrap());
+    // The liar has what the node has, but for the last client of one list.
+    for (liar, taken) in liars.iter_mut().zip([2, 1]) {
+        let heard = liar.hear_until(|message| matches!(message, Message::Clients { .. }));
+        let Message::Clients { function, call, before, mut clients, last } = heard else { return };
+        assert_eq!((before, clients.len(), last), (0, 2, true));
+        clients.truncate(taken);
+        let (of, called) = (function.clone(), call.clone());
+        liar.say(&Message::Clients { function, call, before, clients, last });
+        liar.say(&Message::Have { function: of, call: called });
+        let agreed = liar.hear_until(|message| matches!(message, Message::Agreed { .. }));
+        // Each hears that the liar sees what it sees.
+        liar.say(&agreed);
+    }
+    for (call, other) in calls.iter().zip([1, 0]) {
+        assert_eq!(refused(call), CallError::OtherClients(vec![other.into()]));
+    }
+    assert!(nodes.iter().all(|node| node.stock().functions[0].waiting == 0));
+}
+
+/// Cheat: 2; 1 | service | says nothing for longer than 20 seconds, then makes a call | the
+/// connection has ended, and the call is not heard | always
+#[test]
+fn what_comes_too_late_is_not_heard() {
+    let mut world = World::new(2);
+    let zero = world.start(0, vec![function()]);
+    let mut liar = Liar::as_one(&world);
+    liar.introduce();
+    until("it is connected", || zero.stock().peers[0].connected);
+    let begun = Instant::now();
+    // A peer that says that it is alive stays.
+    std::thread::sleep(Duration::from_secs(4));
+    liar.say(&Message::Ping {});
+    until("it is cut off", || !zero.stock().peers[0].connected);
+    assert!(begun.elapsed() >= Duration::from_secs(23), "{:?}", begun.elapsed());
+    let late = Message::Have { function: name("add"), call: name("late") };
+    let _ = liar.out.send("service: control", &late.encode());
+    let _ = liar.out.flush();
+    let nodes = [zero, world.start(1, vec![function()])];
+    assert_eq!(sum(&nodes, "honest", [1, 2]), 3);
+    assert!(nodes[0].announced("add").unwrap().is_empty());
 }

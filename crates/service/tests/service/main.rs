@@ -10,5 +10,8 @@ mod failures;
 #[cfg(unix)]
 mod killed;
 mod lies;
+mod metrics;
+#[cfg(unix)]
+mod soak;
 mod stock;
 mod vectors;

@@ -1,0 +1,185 @@
+//! Nodes with stores over a long time: kills, restarts and cut links, while calls are made.
+
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use symbolon::store::{Protection, Store};
+use symbolon::{Identity, Listener};
+use symbolon_service::{Call, Node};
+
+use crate::common::*;
+use crate::killed::{Killed, config, sum_of};
+
+/// Passes connections on, until they are cut.
+struct Relay {
+    address: SocketAddr,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Relay {
+    fn start(to: SocketAddr) -> Relay {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let open: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+        let kept = open.clone();
+        thread::spawn(move || {
+            for from in listener.incoming().flatten() {
+                let Ok(to) = TcpStream::connect(to) else { continue };
+                for (one, other) in [(&from, &to), (&to, &from)] {
+                    let _ = one.set_nodelay(true);
+                    let (mut one, mut other) =
+                        (one.try_clone().unwrap(), other.try_clone().unwrap());
+                    kept.lock().unwrap().push(one.try_clone().unwrap());
+                    thread::spawn(move || {
+                        let _ = std::io::copy(&mut one, &mut other);
+                        let _ = other.shutdown(Shutdown::Write);
+                    });
+                }
+            }
+        });
+        Relay { address, open }
+    }
+
+    fn cut(&self) {
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Default)]
+struct Counts {
+    kills: u64,
+    restarts: u64,
+    cuts: u64,
+    calls: u64,
+    answers: u64,
+    kept: u64,
+    made: u64,
+    voided: u64,
+}
+
+impl Counts {
+    /// Adds what a node has counted; it is about to end.
+    fn add(&mut self, node: &Node) {
+        self.kept += counter(node, "kept");
+        self.made += counter(node, "made");
+        self.voided += counter(node, "voided");
+    }
+
+    /// Waits for answers, all of which must be right.
+    fn check(&mut self, calls: Vec<(u64, Call)>, answered: impl Fn(&Call) -> bool) {
+        for (number, call) in calls {
+            if answered(&call)
+                && let Some(sum) = sum_of(&call)
+            {
+                assert_eq!(sum, 2 * u128::from(number) + 1000);
+                self.answers += 1;
+            }
+        }
+    }
+}
+
+fn post_some(node: &Node, counts: &mut Counts, count: u64) -> Vec<(u64, Call)> {
+    let post = |number: u64| {
+        thread::sleep(Duration::from_millis(2));
+        let inputs = number_of(node, number);
+        (number, node.call("add", &name(&format!("c{number}")), inputs).unwrap())
+    };
+    let calls = (counts.calls..counts.calls + count).map(post).collect();
+    counts.calls += count;
+    calls
+}
+
+fn number_of(node: &Node, value: u64) -> symbolon::Inputs {
+    number(node, "add", value.into())
+}
+
+/// Each round makes calls, and something goes wrong meanwhile.
+fn soak(folder: &Path, rounds: u64, each: u64) -> Counts {
+    std::fs::write(folder.join("stored"), "").unwrap();
+    for party in [0, 1] {
+        let path = folder.join(format!("party-{party}.pem"));
+        Identity::generate().unwrap().save(path, false).unwrap();
+    }
+    let free = || Listener::bind("127.0.0.1:0").unwrap().local_addr();
+    let addresses = [free(), free()];
+    let relay = Relay::start(addresses[0]);
+    std::fs::write(folder.join("child"), format!("{}\n{}\n1\n", relay.address, addresses[1]))
+        .unwrap();
+    let start = || Node::start(config(folder, 0, addresses)).unwrap();
+    let (mut node, mut child) = (start(), Killed::start(folder));
+    let mut counts = Counts::default();
+    for round in 0..rounds {
+        until("executions are prepared", || {
+            let stock = node.stock();
+            stock.is_healthy() && stock.functions[0].ready >= stock.functions[0].wanted
+        });
+        let mut calls = post_some(&node, &mut counts, each);
+        match round % 4 {
+            0 => {
+                drop(child);
+                counts.kills += 1;
+                child = Killed::start(folder);
+            }
+            1 => {
+                relay.cut();
+                counts.cuts += 1;
+            }
+            2 => {
+                counts.add(&node);
+                drop(node);
+                counts.restarts += 1;
+                // What has no answer now never has one.
+                counts.check(std::mem::take(&mut calls), |call| call.answer().is_some());
+                node = start();
+            }
+            _ => {
+                counts.add(&node);
+                drop((node, child));
+                (counts.kills, counts.restarts) = (counts.kills + 1, counts.restarts + 1);
+                counts.check(std::mem::take(&mut calls), |call| call.answer().is_some());
+                (node, child) = (start(), Killed::start(folder));
+            }
+        }
+        calls.extend(post_some(&node, &mut counts, each));
+        counts.check(calls, |_| true);
+    }
+    counts.add(&node);
+    drop(child);
+    drop(node);
+    std::fs::remove_file(folder.join("child")).unwrap();
+    // Both end in peace now, and have the same.
+    let nodes = [0, 1].map(|party| Node::start(config(folder, party, addresses)).unwrap());
+    assert_eq!(sum(&nodes, "last", [1, 2]), 3);
+    stocked(&nodes);
+    drop(nodes);
+    let store = |party: usize| {
+        Store::open(folder.join(format!("store-{party}")), &Protection::None).unwrap()
+    };
+    assert_eq!(available(&store(0)), available(&store(1)));
+    // More answers than executions would mean that one was used twice.
+    assert!(counts.answers <= counts.made, "{counts:?}");
+    assert!(counts.answers > 0 && counts.kept > 0, "{counts:?}");
+    counts
+}
+
+#[test]
+fn a_few_kills_restarts_and_cut_links() {
+    let folder = tempfile::tempdir().unwrap();
+    soak(folder.path(), 4, 10);
+}
+
+/// Minutes: `cargo test -p symbolon-service --test service soak -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes minutes"]
+fn many_kills_restarts_and_cut_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let counts = soak(folder.path(), 60, 30);
+    eprintln!("{counts:?}");
+    assert!(counts.answers >= counts.calls / 2, "{counts:?}");
+}
