@@ -79,6 +79,10 @@ fn part(kind: &str) -> Part {
             let all = (0..executions).map(|_| inputs(&circuit, me));
             stored::run_batch(config, &store(folder, me), &circuit, all).map(drop)
         },
+        "stock" => |config, me, folder| {
+            let session = stored::StockedSession::connect(config, &store(folder, me), &circuit());
+            session.map(drop)
+        },
         "triples" => |config, _, _| triples::make_triples(config, 1).map(drop),
         "exchange" => |config, _, _| Exchange::begin(config, &[]).map(drop),
         other => panic!("no test runs the kind of session `{other}`"),

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use symbolon_circuit::Circuit;
-use symbolon_protocols::{Compiled, Engine, Network, Prepared};
+use symbolon_protocols::{Compiled, Dealer, Engine, Network, Prepared};
 use symbolon_store::{
     AvailableItem, DEFAULT_FRAME, Filter, GroupId, GroupLock, ItemId, ItemKind, Section, Store,
     StoreError,
@@ -46,6 +46,8 @@ pub struct StockedSession {
     and_gates: u64,
     network: Network,
     rounds: Option<Rounds>,
+    /// What deals the material, until the first is made.
+    dealer: Option<Dealer>,
     maker_of_new: Option<New>,
     groups: Vec<(GroupId, GroupLock)>,
     /// Whether earlier sessions may have left something that this one has not taken over.
@@ -99,7 +101,8 @@ impl StockedSession {
             params.protocol.demand_of(&circuit, config.parties() as u16, params.run_terms(1))?;
         let maker = Maker::of(&config)?;
         let work = (need.and_gates, lowest_latency(maker.protocol));
-        let Begun { network, .. } = begin(config, Job::Stock(&circuit), work, |_, _| Ok(()))?;
+        let Begun { network, made: dealer, .. } =
+            begin(config, Job::Stock(&circuit), work, |_, dealer| Ok(dealer))?;
         Ok(StockedSession {
             id: SessionId(network.session),
             store: store.clone(),
@@ -108,6 +111,7 @@ impl StockedSession {
             maker,
             network,
             rounds: Some(Rounds::default()),
+            dealer,
             maker_of_new: None,
             groups: Vec::new(),
             left_over: true,
@@ -312,9 +316,9 @@ impl StockedSession {
     /// Makes new executions, and puts them into the store when all parties have written them.
     fn make(&mut self, rounds: &mut Rounds, count: usize) -> Result<()> {
         if self.maker_of_new.is_none() {
-            let protocol = self.maker.protocol;
+            let (protocol, dealer) = (self.maker.protocol, self.dealer.take());
             let engine = counted(&mut self.network, crate::report::SETUP, |network| {
-                engine(protocol, network, None)
+                engine(protocol, network, dealer)
             })?;
             let group = engine.group();
             let lock = self.store.lock_group(&group).map_err(failed)?;
@@ -327,7 +331,7 @@ impl StockedSession {
         let Some(New { engine, session, group, next }) = maker_of_new else { return Ok(()) };
         // The engine has committed to what depends on this id.
         network.session = *session;
-        let origin = Origin { group: *group, dealer: None };
+        let origin = Origin { group: *group, dealer: maker.dealer.clone() };
         let mut entry = Entry::of(self.and_gates, std::mem::take(rounds));
         counted(network, DEPENDENT, |network| {
             engine.prepare_each(network, circuit, count, &mut |network, prepared| {
