@@ -57,6 +57,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     pools: "ywz",
     batches: None,
     bytes: Some(|circuit, parties, _| half_gates::bytes(circuit, parties)),
+    forecast: |circuit, way| half_gates::script::forecast(circuit, way, EVALUATOR),
     messages: messages::ALL,
     checks: checks::ALL,
     options: &[],

@@ -11,6 +11,7 @@ mod compiled;
 mod component_pools;
 mod components;
 mod dealer;
+pub mod forecast;
 mod form;
 mod in_flight;
 mod network;

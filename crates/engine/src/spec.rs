@@ -11,7 +11,10 @@ use symbolon_transport::{Check, Error, Message, Result};
 use crate::{
     Compiled, ComponentPlan, ComponentPools, ComponentSection, Components, Dealer, Demand, Engine,
     GateForm, Network, Options, PoolRange, PoolSource, Prepared, Preprocessed, ProtocolOption, Rho,
-    RunTerms, codec::Reader, poison,
+    RunTerms,
+    codec::Reader,
+    forecast::{Forecast, Way},
+    poison,
 };
 
 /// The description of a protocol.
@@ -37,6 +40,8 @@ pub struct ProtocolSpec {
     /// The formula for the bytes it sends for a circuit after the triples are made, if there is
     /// one: see [`bytes_after_triples`](ProtocolSpec::bytes_after_triples).
     pub bytes: Option<BytesAfterTriples>,
+    /// Forecasts what all parties do in a session.
+    pub forecast: ForecastRun,
     /// The protocol's own messages.
     pub messages: &'static [Message],
     /// The protocol's own checks.
@@ -280,6 +285,16 @@ impl ProtocolSpec {
         Some(source.triple_bytes(demand.and_gates, Rho::Bits40, (parties, ot)))
     }
 
+    /// Forecasts what all parties do to run a circuit in this way.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the protocol cannot run the circuit, or not among this many parties or in
+    /// this form.
+    pub fn forecast(&self, circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
+        self.check_form(way.parties, way.form)?;
+        (self.forecast)(circuit, way)
+    }
+
     /// Returns the party that evaluates, if the others garble; in any case, the one whose Δ ends in
     /// n mod 2, while all others' end in 1.
     pub fn evaluator(&self) -> PartyId {
@@ -289,16 +304,25 @@ impl ProtocolSpec {
     /// Rejects a party that cannot take part in the session of `net`.
     fn check_place(&self, net: &Network) -> Result<()> {
         let parties = net.parties();
-        if !self.parties().contains(&parties) || net.me.number() >= parties {
-            return Err(Error::InvalidInput(format!(
-                "{} does not run among {parties} parties",
-                self.name
-            )));
+        if net.me.number() >= parties {
+            return Err(self.not_among(parties));
         }
-        if !self.forms().contains(&net.form) {
-            return Err(Error::InvalidInput(format!("{} has no form {}", self.name, net.form)));
+        self.check_form(parties, net.form)
+    }
+
+    /// Rejects a number of parties, or a form, that the protocol does not have.
+    fn check_form(&self, parties: u16, form: GateForm) -> Result<()> {
+        if !self.parties().contains(&parties) {
+            return Err(self.not_among(parties));
+        }
+        if !self.forms().contains(&form) {
+            return Err(Error::InvalidInput(format!("{} has no form {form}", self.name)));
         }
         Ok(())
+    }
+
+    fn not_among(&self, parties: u16) -> Error {
+        Error::InvalidInput(format!("{} does not run among {parties} parties", self.name))
     }
 
     /// Returns the source of correlations for the session of `net`, if this party can take part.
@@ -377,6 +401,10 @@ impl ProtocolSpec {
         Ok(poison::poisonable_prepared(plan.prepare(net, part, source)?))
     }
 }
+
+/// Forecasts what all parties do to run a circuit in some way; `InvalidInput` if the protocol cannot
+/// run it.
+pub type ForecastRun = fn(&Compiled, &Way<'_>) -> Result<Forecast>;
 
 /// Returns the bytes that a number of parties send for a circuit in some form.
 pub type BytesAfterTriples = fn(&Compiled, u16, GateForm) -> u64;

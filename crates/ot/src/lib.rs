@@ -22,6 +22,7 @@ pub mod iknp;
 pub mod messages;
 mod oracle;
 pub mod pprf;
+pub mod script;
 pub mod setup;
 pub mod softspoken;
 pub mod vole;

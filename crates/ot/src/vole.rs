@@ -65,7 +65,7 @@ use crate::codes::{Code, DIMENSION};
 use crate::columns::xor_if;
 use crate::cot::SelectiveFailureGuard;
 use crate::messages::{CORRECTION, VOLE_CHECK};
-use crate::pprf::{TreeDepth, TreeParams};
+use crate::pprf::{self, TreeDepth, TreeParams};
 
 mod leaf_streams;
 mod matrix;
@@ -190,6 +190,11 @@ impl Params {
     /// Returns n·k: the bits of Δ and of a row of V or W, which is also the number of base OTs.
     pub fn columns(&self) -> usize {
         self.code.length() * self.k.bits()
+    }
+
+    /// Returns the bytes of the prover's message about its trees; 0 for k = 1.
+    pub fn tree_bytes(&self) -> usize {
+        self.k.trees().map_or(0, |k| pprf::message_bytes_of(k, self.code.length()))
     }
 
     /// Returns the words of a row of V or W; bits beyond [`Params::columns`] are 0.

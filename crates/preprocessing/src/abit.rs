@@ -31,7 +31,7 @@ use crate::messages::{ABIT_CHECK, ABIT_DIGESTS};
 use crate::{PeerIndex, peers::peers_of};
 
 /// How many draws are sent before the peers' first draw is awaited, so that a long link stays busy.
-const AHEAD: usize = 4;
+pub(crate) const AHEAD: usize = 4;
 
 /// One lane's correlated OT with every peer.
 pub struct AuthBitGenerator {

@@ -24,6 +24,7 @@ pub mod open_bits;
 mod peers;
 #[cfg(test)]
 mod reference;
+pub mod script;
 mod shares;
 mod threads;
 

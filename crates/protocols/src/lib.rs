@@ -16,7 +16,7 @@ pub use symbolon_engine::{
     Compiled, ComponentPlan, ComponentSection, Components, Connector, Dealer, Demand, EachPrepared,
     Engine, GateForm, InFlight, InputBits, Link, Network, Online, OptionSpec, Options, OtExtension,
     OutputBits, PoolRange, PoolSink, PoolSource, Prepared, Preprocessed, ProtocolOption, Rho,
-    RunTerms, SEGMENT_GATES, TreeDepth, options, phases,
+    RunTerms, SEGMENT_GATES, TreeDepth, forecast, options, phases,
 };
 
 /// The available protocols. Each dereferences to its [description](ProtocolSpec), through which it
@@ -80,6 +80,12 @@ impl Protocol {
     pub fn pools(self) -> Protocol {
         Protocol::by_name(self.pools).unwrap_or(self)
     }
+}
+
+/// Returns every kind of work in the forecasts of all protocols.
+pub fn units() -> Vec<symbolon_transport::script::Unit> {
+    let below = symbolon_ot::script::UNITS.into_iter().chain(symbolon_preprocessing::script::UNITS);
+    below.chain(symbolon_authenticated::units()).chain(symbolon_copies::units()).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 #[path = "../../engine/tests/common/mod.rs"]
 mod common;
+mod forecast;
 mod lookups;
 
 /// The protocol of a setting that names none.

@@ -65,6 +65,7 @@ mod preamble;
 mod progress;
 mod raw;
 mod reason;
+pub mod script;
 mod stranger;
 mod tampering;
 mod tcp;

@@ -49,6 +49,23 @@ struct Drawn {
     lambda_c: AuthShares,
 }
 
+/// Returns the batches for all gates of a circuit. Parts of about `segment` gates are planned
+/// separately by `plan_on`.
+pub(crate) fn circuit_batches(
+    gates: usize,
+    segment: u64,
+    plan_on: impl Fn(usize) -> Vec<bucketing::Batch>,
+) -> Result<Vec<bucketing::Batch>> {
+    let batches = plan_on(gates);
+    // All gates together can be divided more evenly, into as many batches as needed.
+    if batches.iter().all(|batch| batch.triples as u64 <= segment) {
+        return Ok(batches);
+    }
+    let parts = small((gates as u64).div_ceil(segment.max(1)))?;
+    let part = |i: usize| gates / parts + usize::from(i < gates % parts);
+    Ok((0..parts).flat_map(|i| plan_on(part(i))).collect())
+}
+
 impl<'p> CircuitTriples<'p> {
     /// Starts with the masks of the inputs. Parts of about `segment` gates are planned separately.
     pub fn new<T>(
@@ -59,13 +76,7 @@ impl<'p> CircuitTriples<'p> {
     ) -> Result<Self> {
         let plan = circuit.plan();
         let gates = small(plan.and_count())?;
-        let parts = small(plan.and_count().div_ceil(segment.max(1)))?;
-        let part = |i: usize| gates / parts + usize::from(i < gates % parts);
-        let mut batches = open.plan_on(gates);
-        // All gates together can be divided more evenly, into as many batches as needed.
-        if batches.iter().any(|batch| batch.triples as u64 > segment) {
-            batches = (0..parts).flat_map(|i| open.plan_on(part(i))).collect();
-        }
+        let batches = circuit_batches(gates, segment, |n| open.plan_on(n))?;
         let pass = InputPass {
             cursor: plan.cursor(),
             outputs: plan.output_slots(),

@@ -23,6 +23,7 @@ pub(crate) mod position;
 #[cfg(feature = "measure")]
 pub(crate) mod pseudorandom;
 pub(crate) mod role;
+pub(crate) mod script;
 pub(crate) mod segment_source;
 pub(crate) mod segment_triples;
 pub(crate) mod source;

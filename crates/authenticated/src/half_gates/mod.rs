@@ -10,6 +10,7 @@ pub mod messages;
 mod online;
 mod proof;
 mod rows;
+pub(crate) mod script;
 
 use symbolon_circuit::PartyId;
 use symbolon_engine::{Compiled, Network, Prepared, codec::Reader};

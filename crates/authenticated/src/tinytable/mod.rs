@@ -52,6 +52,7 @@ mod prepared;
 mod products;
 mod program;
 mod scramble;
+pub(crate) mod script;
 mod slices;
 mod sums;
 mod tag;
@@ -79,6 +80,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     pools: "ywz",
     batches: Some(demand),
     bytes: Some(|circuit, _, _| bytes(circuit.circuit())),
+    forecast: script::forecast,
     messages: messages::ALL,
     checks: checks::ALL,
     options: options::ALL,

@@ -31,13 +31,13 @@ use crate::gates::{
 };
 
 /// The number of AND gates in a chunk, over all executions.
-const CHUNK: usize = 8192;
+pub(super) const CHUNK: usize = 8192;
 
 /// How many chunks the openings run ahead.
-const LOOKAHEAD: usize = 6;
+pub(super) const LOOKAHEAD: usize = 6;
 
 /// The number of look-ups that are processed together, over all executions.
-const LOOKUPS: usize = 1024;
+pub(super) const LOOKUPS: usize = 1024;
 
 /// Binds correlations to a circuit, for this many executions.
 pub(super) fn prepare<T: Tag>(

@@ -60,6 +60,7 @@ mod garbler;
 pub mod messages;
 mod online;
 mod rows;
+pub(crate) mod script;
 
 use symbolon_circuit::PartyId;
 use symbolon_engine::{EngineSource, GateForm, ProtocolSpec};
@@ -93,6 +94,10 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
         }
         _ => half_gates::bytes(circuit, parties),
     }),
+    forecast: |circuit, way| match way.form {
+        GateForm::FourRow => script::forecast(circuit, way),
+        _ => half_gates::script::forecast(circuit, way, EVALUATOR),
+    },
     options: &[],
     stored: None,
     runs_in_flight: false,

@@ -114,28 +114,28 @@ impl Forecast {
 
 /// What determines how much a party sends. Names are those of `docs/reference/bytes.md`.
 #[derive(Clone, Copy)]
-struct Sender {
+pub(super) struct Sender {
     /// N.
-    n: u128,
+    pub n: u128,
     /// B.
-    b: u128,
+    pub b: u128,
     /// N̂.
-    circuits: u128,
+    pub circuits: u128,
     /// Input bits of the party and of its peer.
-    inputs: [u128; 2],
+    pub inputs: [u128; 2],
     /// The lengths of their encodings.
-    encoded: [u128; 2],
+    pub encoded: [u128; 2],
     /// Output bits.
-    outputs: u128,
+    pub outputs: u128,
     /// AND gates.
-    gates: u128,
+    pub gates: u128,
     /// ℓ.
-    item: u128,
-    psi: PsiForm,
+    pub item: u128,
+    pub psi: PsiForm,
 }
 
 impl Sender {
-    fn new(function: &Function, params: &Params, party: usize) -> Sender {
+    pub(super) fn new(function: &Function, params: &Params, party: usize) -> Sender {
         let inputs = [party, 1 - party].map(|party| function.inputs[party]);
         Sender {
             n: params.sizes.buckets.into(),

@@ -76,6 +76,7 @@ mod preparation;
 mod probe_matrix;
 mod psi;
 mod reconcile;
+pub(crate) mod script;
 mod steps;
 mod tables;
 #[cfg(test)]
@@ -106,6 +107,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     messages: messages::ALL,
     checks: checks::ALL,
     bytes: None,
+    forecast: script::forecast,
     options: options::ALL,
     stored: Some(StoredOptions { label: options::label, stamp: None }),
     runs_in_flight: true,

@@ -27,7 +27,7 @@ use zeroize::Zeroizing;
 pub(super) type Blocks = Zeroizing<Vec<Block>>;
 
 /// How many of its own draws a party sends before it waits for the peer's first one.
-const AHEAD: usize = 4;
+pub(super) const AHEAD: usize = 4;
 
 /// The context of the digest by which choice bits are opened.
 const OPENED: &str = "symbolon dualex opened choices 1";

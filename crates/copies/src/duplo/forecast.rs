@@ -4,7 +4,9 @@
 use symbolon_circuit::Circuit;
 use symbolon_circuit::components::{Kind, Slot};
 use symbolon_cutchoose::{Sizes, hcom};
-use symbolon_engine::{Components, Rho, RunTerms};
+use symbolon_engine::{Components, OtExtension, Rho, RunTerms};
+use symbolon_ot::cot::MAX_DRAW;
+use symbolon_ot::draw_bytes;
 use symbolon_primitives::Block;
 use symbolon_transport::Result;
 
@@ -31,12 +33,15 @@ pub struct Plans<'a> {
     pub rho: Rho,
     /// Names of the components to garble; if there are none, the cost decides.
     pub components: &'a [String],
+    /// What makes the oblivious transfers.
+    pub ot: OtExtension,
 }
 
 impl Default for Plans<'_> {
     /// One execution at ρ = 40, with the components that cost least.
     fn default() -> Self {
-        Plans { executions: 1, count: 1, rho: Rho::Bits40, components: &[] }
+        let ot = OtExtension::default();
+        Plans { executions: 1, count: 1, rho: Rho::Bits40, components: &[], ot }
     }
 }
 
@@ -44,7 +49,8 @@ impl<'a> Plans<'a> {
     /// Plans `count` batches on these terms.
     pub fn of(terms: RunTerms<'a>, count: usize) -> Plans<'a> {
         let RunTerms { rho, executions, options } = terms;
-        Plans { executions, count, rho, components: options::components(options) }
+        let components = options::components(options);
+        Plans { executions, count, rho, components, ..Plans::default() }
     }
 }
 
@@ -88,7 +94,7 @@ pub struct ComponentForecast {
 pub struct PhaseBytes {
     /// Bytes sent by party 0.
     pub garbler: u64,
-    /// Bytes sent by party 1 with the OT extension `iknp`; the others send less.
+    /// Bytes sent by party 1.
     pub evaluator: u64,
 }
 
@@ -124,13 +130,13 @@ impl Forecast {
     /// `InvalidInput` when the protocol cannot run this circuit, or this number of executions of
     /// it, or the circuit has no component with a given name.
     pub fn new(circuit: &Circuit, plans: Plans<'_>) -> Result<Forecast> {
-        let Plans { executions, count: preparations, rho, components } = plans;
+        let Plans { executions, count: preparations, rho, components, ot } = plans;
         let games = Games::new(rho.bits());
         let program = Program::new(
             circuit,
             Task { executions, preparations, games, components, linked: &[] },
         )?;
-        let (made, windows, windows_of_one) = Made::program(&program, games, components)?;
+        let (made, windows, windows_of_one) = Made::program(&program, (games, ot), components)?;
         let preparations = preparations as u64;
         let [own, theirs] =
             [&program.inputs[0], &program.inputs[1]].map(|wires| wires.len() as u64 * preparations);
@@ -163,6 +169,7 @@ impl Forecast {
 /// What windows are made of, and what they send before the slots are connected.
 #[derive(Default)]
 pub(super) struct Made {
+    ot: OtExtension,
     components: Vec<ComponentForecast>,
     authenticators: GameSizes,
     pub bytes: PhaseBytes,
@@ -171,8 +178,13 @@ pub(super) struct Made {
 impl Made {
     /// Forecasts all preparations of a program; `names` are the components that were asked for.
     /// Also returns the windows, and whether they are those of a single preparation.
-    fn program(program: &Program, games: Games, names: &[String]) -> Result<(Made, Windows, bool)> {
-        let (mut made, windows) = (Made::default(), Windows::of_program(program, games)?);
+    fn program(
+        program: &Program,
+        (games, ot): (Games, OtExtension),
+        names: &[String],
+    ) -> Result<(Made, Windows, bool)> {
+        let made = Made { ot, ..Made::default() };
+        let (mut made, windows) = (made, Windows::of_program(program, games)?);
         if let Some(components) = windows.as_pool(program, names)? {
             let windows = Windows::of_pool(&components, games.shared_by(program.preparations)?)?;
             (0..program.preparations).try_for_each(|_| made.add_pool(&components, &windows))?;
@@ -233,7 +245,7 @@ impl Made {
         }
         self.authenticators.add(&params.authenticators);
         self.bytes.garbler += made;
-        self.bytes.evaluator += bits(rho) + 16 * rho + iknp(transfers);
+        self.bytes.evaluator += bits(rho) + 16 * rho + draws(self.ot, transfers);
         Ok(())
     }
 }
@@ -283,10 +295,11 @@ fn bits(n: u64) -> u64 {
     n.div_ceil(8)
 }
 
-/// Returns the bytes of `n` correlated OTs with IKNP: a row for each, and for those of the check,
-/// in whole columns of 128; and the check itself.
-fn iknp(n: u64) -> u64 {
-    16 * (n + 128).next_multiple_of(128) + 2064
+/// Returns the bytes of `n` correlated OTs, in draws of at most [`MAX_DRAW`].
+fn draws(ot: OtExtension, n: u64) -> u64 {
+    let [whole, rest] = [n / MAX_DRAW as u64, n % MAX_DRAW as u64];
+    let rest = if rest > 0 { draw_bytes(ot, rest as usize) } else { 0 };
+    whole * draw_bytes(ot, MAX_DRAW) as u64 + rest as u64
 }
 
 /// Returns the bytes of the authenticators, without their commitments.

@@ -93,6 +93,7 @@ mod privacy;
 mod program;
 mod reactive;
 mod recover;
+pub(crate) mod script;
 mod shelf;
 mod solder;
 mod state;
@@ -120,6 +121,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     pools: "duplo",
     batches: Some(|circuit, terms| Demand::of(circuit, 2).times(terms.executions)),
     bytes: None,
+    forecast: script::forecast,
     options: options::ALL,
     stored: Some(StoredOptions { label: options::label, stamp: None }),
     runs_in_flight: false,

@@ -21,11 +21,6 @@ use crate::oracle::Oracle;
 use crate::pprf::{self, PuncturePoints};
 use crate::{CotReceiver, CotSender, Workspace};
 
-/// Returns the bytes of the prover's message to [`build_verifiers`]; 0 for k = 1.
-fn message_bytes(params: &Params) -> usize {
-    params.k().trees().map_or(0, |k| pprf::message_bytes_of(k, params.code().length()))
-}
-
 /// Makes the provers of `lanes` lanes from [`Params::columns`] pairs of seeds. Returns them with
 /// the message that the verifier needs.
 ///
@@ -71,7 +66,7 @@ pub fn build_verifiers(
 ) -> Result<Vec<Verifier>> {
     check_seeds(params, chosen.len())?;
     check_seeds(params, delta.len())?;
-    if message.len() != message_bytes(params) {
+    if message.len() != params.tree_bytes() {
         let text = format!("a message of {} bytes for commitments' trees", message.len());
         return Err(Error::InvalidInput(text));
     }
@@ -168,7 +163,7 @@ pub fn set_up_verifier(
     let mut oracle = Oracle::new(SEED);
     let one = |(i, row): (usize, &Block)| seed(&mut oracle, session, i, *row);
     let chosen: Zeroizing<Vec<Block>> = Zeroizing::new(macs.iter().enumerate().map(one).collect());
-    let message = match message_bytes(params) {
+    let message = match params.tree_bytes() {
         0 => Vec::new(),
         bytes => channel.recv(COMMITMENT_TREES, bytes)?,
     };

@@ -104,7 +104,7 @@ const BLOCK: usize = 512;
 
 /// How many chunks the first message of a chunk runs ahead of its second: with small chunks it
 /// takes several to keep a long link busy.
-const LOOKAHEAD: usize = 6;
+pub(crate) const LOOKAHEAD: usize = 6;
 
 /// The layout of the authenticated bits of a chunk of `n` triples in its draw: all x, then the y of
 /// all but the first `given` triples, then all r.

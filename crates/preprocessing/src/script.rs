@@ -1,0 +1,156 @@
+//! What the function-independent phase sends and computes, step by step as `fprep`, `abit` and
+//! `laand` do it on one lane.
+
+use symbolon_ot::OtExtension;
+use symbolon_ot::cot::{CHECK_BYTES, MAX_DRAW};
+use symbolon_ot::script::{correction_bytes, cot, set_up};
+use symbolon_transport::PartyId;
+use symbolon_transport::script::{Script, Unit};
+
+use crate::abit;
+use crate::ashare_check;
+use crate::bucketing::Batch;
+use crate::laand::{self, LOOKAHEAD, Width, zero_test_bits};
+
+/// The rest of a leaky AND with one peer.
+const LEAKY_AND: Unit = Unit::new("leaky AND", 45.0);
+
+/// The part of [`LEAKY_AND`] after the coin that assigns it to a bucket.
+const BUCKETS: f64 = 0.4;
+
+/// All kinds of work of this crate.
+pub const UNITS: [Unit; 1] = [LEAKY_AND];
+
+/// The parameters of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// ρ.
+    pub rho: u32,
+    /// The extension that makes correlated OTs.
+    pub ot: OtExtension,
+}
+
+impl Terms {
+    /// Adds the set-up of F_prep.
+    pub fn set_up(self, script: &mut Script) {
+        set_up(script, self.ot);
+        if script.parties() > 2 {
+            self.bits(script, &vec![ashare_check::SHARES; usize::from(script.parties())]);
+            script.exchange(16);
+            script.exchange(16);
+            echo(script);
+            self.commit_and_open(script, 16 * u64::from(script.parties()));
+        }
+    }
+
+    /// Adds this party's half of one draw of authenticated bits with all peers.
+    fn draw_own(self, script: &mut Script, n: usize) {
+        let peers = u64::from(script.parties()) - 1;
+        script.work(cot(self.ot), (n as u64 * peers) as f64);
+        script.send_all(correction_bytes(self.ot, n));
+        if peers > 1 {
+            script.send_all(32 * (peers - 1));
+        }
+        script.send_all(CHECK_BYTES as u64);
+    }
+
+    /// Adds a peer's half.
+    fn draw_from(self, script: &mut Script, peer: PartyId, n: usize) {
+        let messages = if script.parties() > 2 { 3 } else { 2 };
+        (0..messages).for_each(|_| script.receive(peer));
+        script.work(cot(self.ot), n as f64);
+    }
+
+    fn draw_theirs(self, script: &mut Script, n: usize) {
+        script.peers().for_each(|peer| self.draw_from(script, peer, n));
+    }
+
+    /// Adds draws of this many authenticated bits of each party, and the echo of their broadcasts.
+    pub fn bits(self, script: &mut Script, counts: &[usize]) {
+        let count = |party: PartyId| counts.get(party.index()).copied().unwrap_or(0);
+        let draws = counts.iter().copied().max().unwrap_or(0).div_ceil(MAX_DRAW);
+        let part = |n: usize, draw: usize| n.saturating_sub(draw * MAX_DRAW).min(MAX_DRAW);
+        for step in 0..draws + abit::AHEAD {
+            let own = part(count(script.me()), step);
+            if own > 0 {
+                self.draw_own(script, own);
+            }
+            let Some(draw) = step.checked_sub(abit::AHEAD) else { continue };
+            for peer in script.peers() {
+                let theirs = part(count(peer), draw);
+                if theirs > 0 {
+                    self.draw_from(script, peer, theirs);
+                }
+            }
+        }
+        echo(script);
+    }
+
+    /// Adds the making of a batch of triples, whose y are `given` or not.
+    pub fn triples(self, script: &mut Script, batch: Batch, given: bool) {
+        let (leaky, chunk) = (batch.leaky(), laand::chunk(self.ot));
+        let anchors = if given { batch.triples } else { 0 };
+        let width = Width::for_rho(self.rho).bytes() as u64;
+        let test = zero_test_bits(Width::for_rho(self.rho));
+        let size = |number: usize| leaky.saturating_sub(number * chunk).min(chunk);
+        let draw = |number: usize| {
+            let given = anchors.saturating_sub(number * chunk).min(size(number));
+            3 * size(number) - given
+        };
+        let peers = f64::from(script.parties() - 1);
+        let chunks = leaky.div_ceil(chunk);
+        for step in 0..chunks + 2 * LOOKAHEAD {
+            match step {
+                0 => self.draw_own(script, test),
+                LOOKAHEAD => {
+                    self.draw_theirs(script, test);
+                    script.send_all(width * test as u64);
+                }
+                _ if step == 2 * LOOKAHEAD => script.receive_all(),
+                _ => {}
+            }
+            let sent = step.checked_sub(LOOKAHEAD).filter(|number| *number < chunks);
+            if let Some(number) = sent {
+                self.draw_theirs(script, draw(number));
+            }
+            if step < chunks {
+                self.draw_own(script, draw(step));
+            }
+            if let Some(number) = sent {
+                script.work(LEAKY_AND, (1.0 - BUCKETS) * size(number) as f64 * peers);
+                script.send_all(width * size(number) as u64);
+            }
+            if step >= 2 * LOOKAHEAD {
+                script.receive_all();
+            }
+        }
+        echo(script);
+        self.commit_and_open(script, (leaky as u64).div_ceil(8));
+        self.toss_coin(script);
+        script.exchange(width);
+        self.commit_and_open(script, 16);
+        self.toss_coin(script);
+        script.work(LEAKY_AND, BUCKETS * leaky as f64 * peers);
+        script.exchange(((leaky - batch.triples) as u64).div_ceil(8));
+        script.exchange(16);
+    }
+
+    /// Adds a commitment to a value, and its opening.
+    pub fn commit_and_open(self, script: &mut Script, value: u64) {
+        script.exchange(32);
+        echo(script);
+        script.exchange(32 + value);
+    }
+
+    /// Adds a coin toss.
+    pub fn toss_coin(self, script: &mut Script) {
+        self.commit_and_open(script, 32);
+    }
+}
+
+/// Adds the comparison of broadcasts among more than two parties.
+pub fn echo(script: &mut Script) {
+    if script.parties() > 2 {
+        script.exchange(32);
+    }
+}
