@@ -84,6 +84,7 @@ pub mod messages;
 mod negotiate;
 mod outputs;
 mod params;
+pub mod plan;
 mod port;
 pub mod prelude;
 pub mod registry;
