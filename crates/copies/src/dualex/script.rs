@@ -86,7 +86,7 @@ fn bytes(bits: u128) -> u64 {
 }
 
 impl Steps<'_> {
-    /// Adds work of this many units in each of so many circuits.
+    /// Adds work of this many units in each of a number of circuits.
     fn work(&mut self, unit: Unit, circuits: u128, units: u128) {
         self.script.work(unit, circuits as f64 * units as f64);
     }
