@@ -4,6 +4,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use symbolon::Error;
+use symbolon::stored::OUT_OF_MATERIAL;
 
 create_exception!(symbolon, SymbolonError, PyException, "The base of all errors of this package.");
 create_exception!(
@@ -50,6 +51,12 @@ create_exception!(
 );
 create_exception!(
     symbolon,
+    OutOfMaterial,
+    StoreError,
+    "The parties' stores hold too little in common, or others use it. Nothing was used."
+);
+create_exception!(
+    symbolon,
     OutOfResources,
     SymbolonError,
     "The system has no more memory, threads, files or room on a disk."
@@ -65,6 +72,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PeerMismatch", py.get_type::<PeerMismatch>())?;
     module.add("PeerUnreachable", py.get_type::<PeerUnreachable>())?;
     module.add("StoreError", py.get_type::<StoreError>())?;
+    module.add("OutOfMaterial", py.get_type::<OutOfMaterial>())?;
     module.add("OutOfResources", py.get_type::<OutOfResources>())
 }
 
@@ -76,6 +84,7 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
         Error::PeerIncompatible { .. } => PeerMismatch::new_err(text),
         Error::Transport { .. } => PeerUnreachable::new_err(text),
         Error::InvalidInput(_) => InvalidInput::new_err(text),
+        Error::Store(fault) if fault.code() == OUT_OF_MATERIAL => OutOfMaterial::new_err(text),
         Error::Store(_) => StoreError::new_err(text),
         Error::System(_) | Error::Full(_) => OutOfResources::new_err(text),
         Error::Cancelled => PyKeyboardInterrupt::new_err(text),

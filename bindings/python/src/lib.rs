@@ -3,10 +3,15 @@
 //! logic is the library's.
 
 mod circuit;
+mod dealer;
 mod error;
 mod inputs;
+mod keys;
 mod outputs;
 mod session;
+mod settings;
+mod simulate;
+mod stored;
 mod wait;
 
 use pyo3::prelude::*;
@@ -17,11 +22,12 @@ fn _symbolon(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<circuit::PyCircuit>()?;
     module.add_class::<circuit::PyPort>()?;
     module.add_class::<outputs::PyOutputs>()?;
+    module.add_class::<dealer::PyDealer>()?;
     module.add_class::<session::PySession>()?;
-    module.add_function(wrap_pyfunction!(session::simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(session::options, module)?)?;
-    module.add_function(wrap_pyfunction!(session::keygen, module)?)?;
-    module.add_function(wrap_pyfunction!(session::fingerprint, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::options, module)?)?;
+    module.add_function(wrap_pyfunction!(keys::keygen, module)?)?;
+    module.add_function(wrap_pyfunction!(keys::fingerprint, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("protocol_version", symbolon::PROTOCOL_VERSION)
 }

@@ -5,17 +5,15 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyTuple};
 use symbolon::circuit::{Type, Value};
-use symbolon::{OutputValue, Outputs, Report};
+use symbolon::store::ItemId;
+use symbolon::{OutputValue, Outputs, PhaseReport, Report};
 
 use crate::circuit::array_of;
 use crate::error::{AssertFailed, raise};
 
-/// The outputs that one party learnt, and what the run cost it.
+/// The outputs that one party learnt.
 #[pyclass(name = "Outputs", module = "symbolon", frozen)]
-pub(crate) struct PyOutputs {
-    pub(crate) outputs: Outputs,
-    pub(crate) report: Report,
-}
+pub(crate) struct PyOutputs(pub(crate) Outputs);
 
 #[pymethods]
 impl PyOutputs {
@@ -23,13 +21,13 @@ impl PyOutputs {
     ///
     /// Raises `AssertFailed` if an assert of the program failed.
     fn names(&self, py: Python<'_>) -> PyResult<Vec<&str>> {
-        if let Some(failure) = self.outputs.failure() {
+        if let Some(failure) = self.0.failure() {
             let raised = AssertFailed::new_err(failure.to_string());
             raised.value(py).setattr("code", "assert-failed")?;
             return Err(raised);
         }
         let failure = symbolon::circuit::Circuit::FAILURE;
-        let learnt = self.outputs.iter();
+        let learnt = self.0.iter();
         let learnt = learnt.filter(|output| output.bits.is_some() && output.name != failure);
         Ok(learnt.map(|output| output.name.as_str()).collect())
     }
@@ -37,31 +35,57 @@ impl PyOutputs {
     /// An output: a pair of the type and shape of an array and its bytes where `Port.array` says
     /// so, else a value.
     fn get<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        if self.outputs.get(name).is_none() {
+        if self.0.get(name).is_none() {
             return Err(PyKeyError::new_err(format!("there is no output `{name}`")));
         }
-        let OutputValue { ty, .. } = raise(py, self.outputs.learnt(name))?;
+        let OutputValue { ty, .. } = raise(py, self.0.learnt(name))?;
         if let Some(array) = array_of(ty) {
-            let bytes = raise(py, self.outputs.bytes(name))?;
+            let bytes = raise(py, self.0.bytes(name))?;
             return (array, PyBytes::new(py, &bytes)).into_bound_py_any(py);
         }
-        value(py, ty, &raise(py, self.outputs.value(name))?)
+        value(py, ty, &raise(py, self.0.value(name))?)
+    }
+}
+
+/// What a call returns: the outputs of each evaluation, and what it cost.
+#[derive(IntoPyObject)]
+pub(crate) struct Ran {
+    outputs: Vec<PyOutputs>,
+    report: Py<PyList>,
+    /// The prepared circuits that it used up.
+    used: Vec<String>,
+}
+
+impl Ran {
+    pub(crate) fn new(py: Python<'_>, outputs: Outputs, report: &Report) -> PyResult<Ran> {
+        Ran::of(py, vec![outputs], report, Vec::new())
     }
 
-    /// What each phase cost, in the order of the phases.
-    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let phase = |phase: &symbolon::PhaseReport| {
-            let dict = PyDict::new(py);
-            dict.set_item("phase", &phase.phase)?;
-            dict.set_item("bytes_sent", phase.bytes_sent)?;
-            dict.set_item("bytes_received", phase.bytes_received)?;
-            dict.set_item("rounds", phase.rounds)?;
-            dict.set_item("seconds", phase.seconds)?;
-            PyResult::Ok(dict)
-        };
-        let phases = self.report.phases.iter().map(phase).collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, phases)
+    pub(crate) fn of(
+        py: Python<'_>,
+        outputs: Vec<Outputs>,
+        report: &Report,
+        used: Vec<ItemId>,
+    ) -> PyResult<Ran> {
+        let outputs = outputs.into_iter().map(PyOutputs).collect();
+        let used = used.iter().map(ToString::to_string).collect();
+        Ok(Ran { outputs, report: phases(py, report)?, used })
     }
+}
+
+/// What each phase cost, in the order of the phases.
+pub(crate) fn phases(py: Python<'_>, report: &Report) -> PyResult<Py<PyList>> {
+    let phase = |phase: &PhaseReport| {
+        let dict = PyDict::new(py);
+        dict.set_item("phase", &phase.phase)?;
+        dict.set_item("bytes_sent", phase.bytes_sent)?;
+        dict.set_item("bytes_received", phase.bytes_received)?;
+        dict.set_item("rounds", phase.rounds)?;
+        dict.set_item("seconds", phase.seconds)?;
+        PyResult::Ok(dict)
+    };
+    let phases = report.phases.iter().map(phase).collect::<PyResult<Vec<_>>>()?;
+    Ok(PyList::new(py, phases)?.unbind())
 }
 
 /// Converts a value: an array is a list, a tuple a tuple, a structure a dict.

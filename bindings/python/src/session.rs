@@ -1,84 +1,42 @@
-//! Sessions with peers, and all parties in this process.
+//! Sessions with peers.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use symbolon::circuit::Circuit;
+use symbolon::store::{Protection, Store};
+use symbolon::stored::{self, Amount};
 use symbolon::{
-    CancelHandle, Config, Endpoint, Error, Identity, Listener, Outputs, PeerInfo, Progress,
-    Protocol, Report, Result, Session, SessionParams, Transport, parameters,
+    CancelHandle, Config, Dealer, Endpoint, Error, Identity, Listener, PeerInfo, Result, Session,
+    Transport,
 };
 
 use crate::circuit::PyCircuit;
 use crate::error::raise;
-use crate::inputs::{Given, inputs_of, inputs_of_all};
-use crate::outputs::PyOutputs;
+use crate::inputs::{Given, inputs_of};
+use crate::outputs::Ran;
+use crate::settings::Settings;
+use crate::stored::{entries, filled, prepared};
 use crate::wait::wait;
 
-/// What `options` have: the parameters of a session by name, and two things that each party chooses
-/// for itself.
-struct Settings {
-    params: SessionParams,
-    timeout: Option<Duration>,
-    link: Option<symbolon::SimulatedLink>,
-    progress: Option<Py<PyAny>>,
-}
+/// An address and a fingerprint.
+type Contact = (Option<String>, Option<String>);
 
-impl Settings {
-    fn new(
-        parties: usize,
-        options: Vec<(String, String)>,
-        progress: Option<Py<PyAny>>,
-    ) -> Result<Settings> {
-        let mut settings = Settings {
-            params: SessionParams::new(Protocol::for_parties(parties)),
-            timeout: None,
-            link: None,
-            progress,
-        };
-        for (name, value) in options {
-            match name.as_str() {
-                "timeout" => {
-                    let seconds = value.parse().ok().map(Duration::try_from_secs_f64);
-                    let wrong = || Error::InvalidInput("`timeout` takes seconds".to_string());
-                    settings.timeout = Some(seconds.ok_or_else(wrong)?.map_err(|_| wrong())?);
-                }
-                "link" => settings.link = Some(value.parse()?),
-                _ => settings.params.set(&name, &value)?,
-            }
-        }
-        settings.params.check().map_err(Error::from)?;
-        Ok(settings)
-    }
-
-    fn config(&self, py: Python<'_>, party: u16, transport: Transport) -> Config {
-        let mut config = Config::new(party, transport).params(self.params.clone());
-        if let Some(timeout) = self.timeout {
-            config = config.timeout(timeout);
-        }
-        match &self.progress {
-            None => config,
-            Some(progress) => {
-                let progress = progress.clone_ref(py);
-                config.on_progress(move |now| tell(&progress, now))
-            }
-        }
-    }
-}
-
-/// Calls back with work that goes on. What the callback raises is shown, and changes nothing.
-fn tell(progress: &Py<PyAny>, now: &Progress) {
-    let Progress::Work(work) = now else { return };
-    Python::attach(|py| {
-        let told = progress.call1(py, (work.step.name(), work.done, work.total));
-        if let Err(error) = told {
-            error.write_unraisable(py, None);
-        }
-    });
+/// Where a party is, and what it has.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Place {
+    party: u16,
+    /// Without it nothing is encrypted.
+    key: Option<PathBuf>,
+    listen: Option<String>,
+    /// Every party, by number.
+    peers: Vec<Contact>,
+    dealer: Option<Contact>,
+    store: Option<PathBuf>,
+    store_key: Option<PathBuf>,
 }
 
 /// A party, and what it has open with its peers.
@@ -86,48 +44,54 @@ fn tell(progress: &Py<PyAny>, now: &Progress) {
 pub(crate) struct PySession {
     party: u16,
     key: Option<PathBuf>,
-    listen: Option<String>,
     peers: Vec<PeerInfo>,
+    dealer: Option<PeerInfo>,
+    store: Option<Store>,
     settings: Settings,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
+    /// Where this party listens, with the actual port: every session listens there again.
+    listen: Option<String>,
     /// Opened early, so that a port that is taken is known at once.
     door: Option<Listener>,
-    open: Option<Session>,
+    open: Option<(Session, CancelHandle)>,
     /// Whether a call goes on.
     busy: bool,
     closed: bool,
+    /// Cancels the call that goes on.
+    cancel: CancelHandle,
+}
+
+/// What a call takes out of the state.
+struct Taken {
+    open: Option<Session>,
+    door: Option<Listener>,
     cancel: CancelHandle,
 }
 
 #[pymethods]
 impl PySession {
-    /// `peers` are address and fingerprint of every party, by number; without `key` nothing is
-    /// encrypted.
     #[new]
-    #[pyo3(signature = (party, key, listen, peers, options, progress))]
     fn new(
         py: Python<'_>,
-        party: u16,
-        key: Option<PathBuf>,
-        listen: Option<String>,
-        peers: Vec<(Option<String>, Option<String>)>,
+        place: Place,
         options: Vec<(String, String)>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PySession> {
         let new = || {
-            let peers = peers.into_iter().map(|(address, fingerprint)| {
-                let fingerprint = fingerprint.map(|text| text.parse()).transpose()?;
-                Ok(PeerInfo { address, fingerprint })
-            });
-            let peers = peers.collect::<Result<Vec<_>>>()?;
+            let peers = place.peers.into_iter().map(contact).collect::<Result<Vec<_>>>()?;
             let settings = Settings::new(peers.len(), options, progress)?;
-            let door = listen.as_deref().map(Listener::bind).transpose()?;
-            let state = Mutex::new(State { door, ..State::default() });
-            Ok(PySession { party, key, listen, peers, settings, state })
+            let dealer = place.dealer.map(contact).transpose()?;
+            let store =
+                place.store.map(|directory| open(directory, place.store_key)).transpose()?;
+            let door = place.listen.as_deref().map(Listener::bind).transpose()?;
+            let listen = door.as_ref().map(|door| door.local_addr().to_string());
+            let state = Mutex::new(State { listen, door, ..State::default() });
+            let (party, key) = (place.party, place.key);
+            Ok(PySession { party, key, peers, dealer, store, settings, state })
         };
         raise(py, new())
     }
@@ -135,8 +99,7 @@ impl PySession {
     /// Where this party listens.
     #[getter]
     fn address(&self) -> Option<String> {
-        let state = self.state.lock().expect("no panic");
-        state.door.as_ref().map(|door| door.local_addr().to_string())
+        self.state().listen.clone()
     }
 
     /// Evaluates a circuit with this party's inputs; connects, if that was not done before.
@@ -145,12 +108,12 @@ impl PySession {
         py: Python<'_>,
         circuit: &PyCircuit,
         inputs: Vec<(String, Given)>,
-    ) -> PyResult<PyOutputs> {
+    ) -> PyResult<Ran> {
         let inputs = raise(py, inputs_of(&circuit.0, self.party, &inputs))?;
-        let (open, door, cancel) = self.take(py)?;
+        let Taken { open, door, cancel } = self.take(py, true)?;
         let config = match &open {
             Some(_) => None,
-            None => Some(self.connect(py, door, &cancel)),
+            None => Some(self.config(py, door, &cancel)),
         };
         let circuit = circuit.0.clone();
         let done = wait(py, &cancel, || {
@@ -169,19 +132,130 @@ impl PySession {
             let report = session.report().since(&before);
             Ok((session, outputs, report))
         });
-        let mut state = self.state.lock().expect("no panic");
+        let mut state = self.state();
         state.busy = false;
         let (session, outputs, report) = raise(py, done?)?;
         if !state.closed {
-            state.open = Some(session);
+            state.open = Some((session, cancel));
         }
-        Ok(PyOutputs { outputs, report })
+        drop(state);
+        Ran::new(py, outputs, &report)
+    }
+
+    /// Evaluates a circuit once for each of these inputs, in a session of its own.
+    fn run_batch(
+        &self,
+        py: Python<'_>,
+        circuit: &PyCircuit,
+        rows: Vec<Vec<(String, Given)>>,
+    ) -> PyResult<Ran> {
+        let circuit = circuit.0.clone();
+        let inputs = rows.iter().map(|row| inputs_of(&circuit, self.party, row));
+        let inputs = raise(py, inputs.collect::<Result<Vec<_>>>())?;
+        let (all, report) = self.apart(py, rows.len() as u64, |config| {
+            let mut all = Vec::with_capacity(inputs.len());
+            let mut session = Session::connect(config, &circuit)?;
+            session.evaluate_batch(inputs.into_iter().map(Ok), |outputs| {
+                all.push(outputs);
+                Ok(())
+            })?;
+            Ok((all, session.report()))
+        })?;
+        Ran::of(py, all, &report, Vec::new())
+    }
+
+    /// Evaluates a prepared circuit, which is used up.
+    fn run_stored(
+        &self,
+        py: Python<'_>,
+        circuit: &PyCircuit,
+        inputs: Vec<(String, Given)>,
+    ) -> PyResult<Ran> {
+        let store = self.store(py)?;
+        let inputs = raise(py, inputs_of(&circuit.0, self.party, &inputs))?;
+        let ran = self.apart(py, 1, |config| stored::run(config, store, &circuit.0, &inputs))?;
+        Ran::of(py, vec![ran.outputs], &ran.report, vec![ran.item])
+    }
+
+    /// Evaluates what was prepared for as many evaluations, or as many prepared circuits where
+    /// several are in flight.
+    fn run_stored_batch(
+        &self,
+        py: Python<'_>,
+        circuit: &PyCircuit,
+        rows: Vec<Vec<(String, Given)>>,
+    ) -> PyResult<Ran> {
+        let (store, circuit) = (self.store(py)?, circuit.0.clone());
+        let inputs = rows.iter().map(|row| inputs_of(&circuit, self.party, row));
+        let inputs = raise(py, inputs.collect::<Result<Vec<_>>>())?.into_iter().map(Ok);
+        let in_flight = self.settings.params.in_flight.is_some();
+        let (outputs, report, used) = self.apart(py, rows.len() as u64, |config| {
+            if !in_flight {
+                let ran = stored::run_batch(config, store, &circuit, inputs)?;
+                return Ok((ran.outputs, ran.report, vec![ran.item]));
+            }
+            let mut all = Vec::with_capacity(rows.len());
+            let ran = stored::run_in_flight(config, store, &circuit, inputs, |outputs| {
+                all.push(outputs);
+                Ok(())
+            })?;
+            Ok((all, ran.report, ran.items))
+        })?;
+        Ran::of(py, outputs, &report, used)
+    }
+
+    /// Prepares a circuit `count` times in all parties' stores, each for `batch` evaluations.
+    fn prepare<'py>(
+        &self,
+        py: Python<'py>,
+        circuit: &PyCircuit,
+        count: u32,
+        batch: u64,
+        only_pools: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let store = self.store(py)?;
+        let work = if only_pools { stored::prepare_from_pools } else { stored::prepare };
+        let done = self.apart(py, batch, |config| work(config, store, &circuit.0, count))?;
+        prepared(py, &done)
+    }
+
+    /// Fills pools until they hold this much.
+    fn fill<'py>(
+        &self,
+        py: Python<'py>,
+        and_gates: u64,
+        input_bits: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (store, target) = (self.store(py)?, Amount { and_gates, input_bits });
+        let done = self.apart(py, 1, |config| stored::fill(config, store, target))?;
+        filled(py, &done.items, &done.report)
+    }
+
+    /// Fills pools of components until they suffice for this many runs of a circuit.
+    fn fill_components<'py>(
+        &self,
+        py: Python<'py>,
+        circuit: &PyCircuit,
+        runs: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let store = self.store(py)?;
+        let done = self.apart(py, 1, |config| {
+            stored::fill_components(config, store, &circuit.0, runs, |_| ())
+        })?;
+        filled(py, &done.items, &done.report)
+    }
+
+    /// What this party's store has.
+    fn material<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let store = self.store(py)?;
+        let listed = wait(py, &CancelHandle::new(), || store.list().map_err(Error::from))?;
+        entries(py, &raise(py, listed)?)
     }
 
     /// Ends the session; a call that goes on in another thread is cancelled.
     fn close(&self, py: Python<'_>) {
         let open = {
-            let mut state = self.state.lock().expect("no panic");
+            let mut state = self.state();
             state.closed = true;
             state.door = None;
             if state.busy {
@@ -194,29 +268,66 @@ impl PySession {
     }
 }
 
+fn contact((address, fingerprint): Contact) -> Result<PeerInfo> {
+    let fingerprint = fingerprint.map(|text| text.parse()).transpose()?;
+    Ok(PeerInfo { address, fingerprint })
+}
+
+fn open(directory: PathBuf, key: Option<PathBuf>) -> Result<Store> {
+    let protection = key.map_or(Protection::None, Protection::KeyFile);
+    Store::open_or_create(directory, &protection).map_err(Error::from)
+}
+
 impl PySession {
-    /// Takes what is open, for one call.
-    fn take(&self, py: Python<'_>) -> PyResult<(Option<Session>, Option<Listener>, CancelHandle)> {
-        let mut state = self.state.lock().expect("no panic");
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no panic")
+    }
+
+    fn store(&self, py: Python<'_>) -> PyResult<&Store> {
+        let missing = || Error::invalid_input("this party has no store: `Party` takes `store`");
+        raise(py, self.store.as_ref().ok_or_else(missing))
+    }
+
+    /// Does `work` in a session of its own, with this many evaluations in a batch.
+    fn apart<T: Send>(
+        &self,
+        py: Python<'_>,
+        executions: u64,
+        work: impl FnOnce(Config) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let Taken { door, cancel, .. } = self.take(py, false)?;
+        let config = self.config(py, door, &cancel);
+        let done = wait(py, &cancel, || work(config?.executions(executions)));
+        self.state().busy = false;
+        raise(py, done?)
+    }
+
+    /// Takes what one call needs: with `reuse`, the open session if there is one.
+    fn take(&self, py: Python<'_>, reuse: bool) -> PyResult<Taken> {
+        let mut state = self.state();
         if state.closed {
             return Err(PyRuntimeError::new_err("the party is closed"));
         }
         if state.busy {
-            return Err(PyRuntimeError::new_err("the party runs another circuit at the moment"));
+            return Err(PyRuntimeError::new_err("the party is in another call at the moment"));
         }
-        let open = state.open.take();
-        let mut door = state.door.take();
-        if open.is_none() {
-            state.cancel = CancelHandle::new();
-            if let (None, Some(address)) = (&door, &self.listen) {
-                door = Some(raise(py, Listener::bind(address))?);
+        let open = if reuse { state.open.take() } else { None };
+        let taken = match open {
+            Some((session, cancel)) => Taken { open: Some(session), door: None, cancel },
+            None => {
+                let door = match (state.door.take(), &state.listen) {
+                    (None, Some(address)) => Some(raise(py, Listener::bind(address))?),
+                    (door, _) => door,
+                };
+                Taken { open: None, door, cancel: CancelHandle::new() }
             }
-        }
+        };
+        state.cancel = taken.cancel.clone();
         state.busy = true;
-        Ok((open, door, state.cancel.clone()))
+        Ok(taken)
     }
 
-    fn connect(
+    fn config(
         &self,
         py: Python<'_>,
         door: Option<Listener>,
@@ -226,6 +337,15 @@ impl PySession {
         let mut config = self.settings.config(py, self.party, transport).cancelled_by(cancel);
         if let Some(link) = self.settings.link {
             config = config.link(link);
+        }
+        if let Some(dealer) = &self.dealer {
+            let address = dealer.address.clone();
+            let address =
+                address.ok_or_else(|| Error::invalid_input("the dealer has no address"))?;
+            config = config.dealer(match dealer.fingerprint {
+                Some(fingerprint) => Dealer::tls(address, fingerprint),
+                None => Dealer::insecure_plain_tcp(address),
+            });
         }
         Ok(config)
     }
@@ -255,89 +375,4 @@ impl PySession {
             None => Transport::insecure_plain_tcp(meeting),
         })
     }
-}
-
-/// Runs all parties in this process, over channels in memory; returns what each learnt.
-#[pyfunction]
-#[pyo3(signature = (circuit, parties, inputs, options, progress))]
-pub(crate) fn simulate(
-    py: Python<'_>,
-    circuit: &PyCircuit,
-    parties: u16,
-    inputs: Vec<(String, Given)>,
-    options: Vec<(String, String)>,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Vec<PyOutputs>> {
-    let cancel = CancelHandle::new();
-    let circuit: &Arc<Circuit> = &circuit.0;
-    let prepared = (|| {
-        let settings = Settings::new(parties.into(), options, progress)?;
-        let mesh = Transport::memory_mesh(parties, settings.params.threads, settings.link)?;
-        let all = (0..).zip(mesh);
-        let configs = all.map(|(party, transport)| {
-            // One party tells how far they are.
-            let told = Settings { progress: None, params: settings.params.clone(), ..settings };
-            let settings = if party == 0 { &settings } else { &told };
-            settings.config(py, party, transport).cancelled_by(&cancel)
-        });
-        let configs: Vec<Config> = configs.collect();
-        Ok((configs, inputs_of_all(circuit, parties, inputs)?))
-    })();
-    let (configs, inputs) = raise(py, prepared)?;
-    let ended = wait(py, &cancel, || {
-        std::thread::scope(|scope| {
-            let party = |(config, inputs): (Config, _)| {
-                std::thread::Builder::new().spawn_scoped(scope, move || -> Result<_> {
-                    let mut session = Session::connect(config, circuit)?;
-                    let outputs = session.evaluate(&inputs)?;
-                    Ok((outputs, session.report()))
-                })
-            };
-            let threads: Vec<_> = configs.into_iter().zip(inputs).map(party).collect();
-            let join = |thread: std::io::Result<std::thread::ScopedJoinHandle<'_, _>>| match thread
-            {
-                Ok(thread) => {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                }
-                Err(error) => Err(Error::system(format!("there is no thread: {error}"))),
-            };
-            threads.into_iter().map(join).collect::<Vec<Result<(Outputs, Report)>>>()
-        })
-    })?;
-    // A party that fails makes the others fail: the first that says why is shown.
-    let lost = |ended: &&Result<_>| matches!(ended, Err(Error::Transport { .. }));
-    if let Some(Err(error)) = ended.iter().filter(|ended| ended.is_err()).find(|e| !lost(e)) {
-        return Err(crate::error::exception(py, error));
-    }
-    let outputs = |(outputs, report)| PyOutputs { outputs, report };
-    ended.into_iter().map(|ended| raise(py, ended.map(outputs))).collect()
-}
-
-/// The options of a session: name, values, and what it is for.
-#[pyfunction]
-pub(crate) fn options<'py>(py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let one = |parameter: &symbolon::Parameter| {
-        let (spec, dict) = (parameter.spec(), PyDict::new(py));
-        dict.set_item("name", spec.key())?;
-        dict.set_item("help", spec.help)?;
-        Ok(dict)
-    };
-    parameters().iter().map(one).collect()
-}
-
-/// Makes a key and writes it to a file that its owner alone may read; returns its fingerprint.
-#[pyfunction]
-#[pyo3(signature = (path, overwrite = false))]
-pub(crate) fn keygen(py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<String> {
-    let made = Identity::generate().and_then(|identity| {
-        identity.save(&path, overwrite)?;
-        Ok(identity.fingerprint().to_string())
-    });
-    raise(py, made)
-}
-
-/// The fingerprint of a key file.
-#[pyfunction]
-pub(crate) fn fingerprint(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    raise(py, Identity::load(path).map(|identity| identity.fingerprint().to_string()))
 }

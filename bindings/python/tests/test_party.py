@@ -15,27 +15,6 @@ import symbolon as sy
 ADDER = sy.builtin("add:16")
 
 
-@pytest.fixture
-def keys(tmp_path):
-    paths = [tmp_path / f"{party}.key" for party in range(3)]
-    return [(path, sy.keygen(path)) for path in paths]
-
-
-def pair(keys, **options):
-    (alice, alice_print), (bob, bob_print) = keys[:2]
-    zero = sy.Party(
-        0, key=alice, listen="127.0.0.1:0", peers={1: sy.Peer(fingerprint=bob_print)}, **options
-    )
-    one = sy.Party(1, key=bob, peers={0: sy.Peer(zero.address, alice_print)}, **options)
-    return zero, one
-
-
-def both(first, second):
-    with ThreadPoolExecutor(2) as pool:
-        calls = [pool.submit(first), pool.submit(second)]
-        return [call.exception() or call.result() for call in calls]
-
-
 def test_keys_are_private_files(tmp_path) -> None:
     path = tmp_path / "a.key"
     printed = sy.keygen(path)
@@ -46,7 +25,7 @@ def test_keys_are_private_files(tmp_path) -> None:
     assert sy.keygen(path, overwrite=True) != printed
 
 
-def test_several_circuits_over_one_connection(keys) -> None:
+def test_several_circuits_over_one_connection(keys, pair, both) -> None:
     zero, one = pair(keys)
     richer = sy.builtin("millionaires:16")
     with zero, one:
@@ -81,7 +60,7 @@ def test_three_parties(keys) -> None:
         assert list(pool.map(bid, range(3), (12, 13, 9))) == [1, 1, 1]
 
 
-def test_another_key_is_refused(keys) -> None:
+def test_another_key_is_refused(keys, both) -> None:
     (alice, alice_print), (bob, _), (_, stranger) = keys
     zero = sy.Party(
         0, key=alice, listen="127.0.0.1:0", timeout=5, peers={1: sy.Peer(fingerprint=stranger)}
@@ -92,7 +71,7 @@ def test_another_key_is_refused(keys) -> None:
     assert all(isinstance(error, sy.PeerUnreachable) for error in errors), errors
 
 
-def test_differences_are_named(keys) -> None:
+def test_differences_are_named(keys, pair, both) -> None:
     zero, one = pair(keys, timeout=10)
     other = sy.builtin("add:8")
     with zero, one:
@@ -102,7 +81,7 @@ def test_differences_are_named(keys) -> None:
         assert error.code == "parties-differ" and error.ours != error.theirs
 
 
-def test_inputs_are_refused_before_anything_is_sent(keys) -> None:
+def test_inputs_are_refused_before_anything_is_sent(keys, pair, both) -> None:
     zero, one = pair(keys)
     with zero, one:
         with pytest.raises(sy.InvalidInput, match="belongs to party 1"):
@@ -112,7 +91,7 @@ def test_inputs_are_refused_before_anything_is_sent(keys) -> None:
         assert [result.value for result in results] == [3, 3]
 
 
-def test_after_a_failure_the_parties_meet_again(keys) -> None:
+def test_after_a_failure_the_parties_meet_again(keys, pair, both) -> None:
     zero, one = pair(keys, timeout=10)
     with zero, one:
         address = zero.address
@@ -147,7 +126,7 @@ def test_closing_ends_a_run_in_another_thread() -> None:
     with ThreadPoolExecutor(1) as pool:
         run = pool.submit(waiting.run, ADDER, x=1)
         time.sleep(0.3)
-        with pytest.raises(RuntimeError, match="another circuit at the moment"):
+        with pytest.raises(RuntimeError, match="another call at the moment"):
             waiting.run(ADDER, x=1)
         waiting.close()
         with pytest.raises(KeyboardInterrupt):

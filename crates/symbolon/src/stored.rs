@@ -62,7 +62,7 @@ use std::collections::BTreeSet;
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::{Network, Protocol};
 use symbolon_store::{ConsumedItem, GroupId, Store, StoreError};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, Fault, Result};
 
 use crate::autotune::Preferences;
 pub use crate::params::Amount;
@@ -106,6 +106,10 @@ impl Agreement {
 
 /// Why a damaged item is void.
 pub const DAMAGED: &str = "a file of it is damaged";
+
+/// The [code](Error::code) of the error that the parties hold too little in common, or that others
+/// use it: nothing was used, and preparing more helps.
+pub const OUT_OF_MATERIAL: &str = "out-of-material";
 
 /// Returns the preferences for circuits prepared ahead: if nobody asks for a form, the one with the
 /// shortest online phase, whatever the link.
@@ -155,6 +159,10 @@ fn void_damaged<T>(store: &Store, done: Result<T>) -> Result<T> {
 
 fn or_give_up<T>(done: Result<T>, network: &mut Network) -> Result<T> {
     done.inspect_err(|error| give_up(network, error))
+}
+
+fn out_of_material(text: impl Into<String>) -> Error {
+    Error::Store(Fault::new(OUT_OF_MATERIAL, text))
 }
 
 fn failed(error: StoreError) -> Error {

@@ -12,14 +12,16 @@ cheat:
 """
 
 from ._circuits import builtin, circuit, load, source
-from ._party import Party, Peer, simulate
-from ._result import Result
+from ._party import Dealer, Party, Peer, simulate
+from ._result import Batch, Report, Result
+from ._store import Item, Made, Material
 from ._symbolon import (
     AssertFailed,
     CheatingDetected,
     Circuit,
     CompileError,
     InvalidInput,
+    OutOfMaterial,
     OutOfResources,
     PeerMismatch,
     PeerUnreachable,
@@ -58,17 +60,24 @@ from ._types import (
 __all__ = [
     "Array",
     "AssertFailed",
+    "Batch",
     "CheatingDetected",
     "Circuit",
     "CompileError",
+    "Dealer",
     "Function",
     "InvalidInput",
+    "Item",
+    "Made",
+    "Material",
+    "OutOfMaterial",
     "OutOfResources",
     "Party",
     "Peer",
     "PeerMismatch",
     "PeerUnreachable",
     "Port",
+    "Report",
     "Result",
     "StoreError",
     "SymbolonError",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any, overload
+
+import numpy as np
 
 from ._symbolon import Outputs
 from ._values import decode
@@ -30,32 +33,45 @@ class Report:
         return float(sum(phase["seconds"] for phase in self.phases))
 
     def __str__(self) -> str:
-        rows = [_COLUMNS, *(_row(phase) for phase in self.phases)]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(_COLUMNS))]
-        return "\n".join(
-            "  ".join(
-                cell.ljust(width) if i == 0 else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        )
+        return table(self._rows())
 
     def __repr__(self) -> str:
         return f"<Report: {self.bytes_sent} bytes sent, {self.seconds:.3f} s>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{cell}</td>" for cell in _row(phase)) + "</tr>"
-            for phase in self.phases
-        )
-        head = "".join(f"<th>{column.replace('_', ' ')}</th>" for column in _COLUMNS)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return table_html(self._rows())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [_COLUMNS, *(_row(phase) for phase in self.phases)]
 
 
 def _row(phase: dict[str, Any]) -> tuple[str, ...]:
     return tuple(
         f"{phase[column]:.3f}" if column == "seconds" else str(phase[column]) for column in _COLUMNS
     )
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Returns rows, of which the first has the names of the columns, as text."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+
+
+def table_html(rows: Sequence[tuple[str, ...]]) -> str:
+    """Returns the same rows for a notebook."""
+
+    def line(kind: str, row: tuple[str, ...]) -> str:
+        return "<tr>" + "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in row) + "</tr>"
+
+    head = tuple(column.replace("_", " ") for column in rows[0])
+    body = "".join(line("td", row) for row in rows[1:])
+    return f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"
 
 
 class Result(Mapping[str, Any]):
@@ -65,11 +81,13 @@ class Result(Mapping[str, Any]):
     names (with a payload, a dict of one), optional values ``None`` or the value.
     """
 
-    def __init__(self, learnt: list[Outputs]) -> None:
+    def __init__(self, learnt: list[Outputs], report: Report, used: list[str]) -> None:
         self._values = {
             name: decode(outputs.get(name)) for outputs in learnt for name in outputs.names()
         }
-        self.report = Report(learnt[0].report())
+        self.report = report
+        self.used = used
+        """The prepared circuit that was used up, if it ran on one."""
 
     @property
     def value(self) -> Any:
@@ -90,3 +108,42 @@ class Result(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Result({self._values!r})"
+
+
+class Batch(Sequence[Result]):
+    """The results of many evaluations, in order, and what they cost together."""
+
+    def __init__(self, results: list[Result], report: Report, used: list[str]) -> None:
+        self._results = results
+        self.report = report
+        self.used = used
+        """The prepared circuits that were used up."""
+
+    def column(self, output: str | None = None) -> np.ndarray[Any, Any]:
+        """One output of all evaluations as an array, whose first axis is the evaluation.
+
+        ``output`` may be left out where there is only one. Values that no type of numpy has, such
+        as texts, structures and large integers, become objects.
+        """
+        values = [result.value if output is None else result[output] for result in self._results]
+        if all(isinstance(value, (bool, int, float, np.ndarray)) for value in values):
+            try:
+                return np.array(values)
+            except OverflowError:
+                pass
+        objects = np.empty(len(values), dtype=object)
+        objects[:] = values
+        return objects
+
+    @overload
+    def __getitem__(self, place: int) -> Result: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Result]: ...
+    def __getitem__(self, place: int | slice) -> Result | list[Result]:
+        return self._results[place]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        return f"<Batch: {len(self)} evaluations>"

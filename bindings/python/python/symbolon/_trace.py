@@ -52,6 +52,11 @@ class Function:
         return f"<function {self.__name__} between parties>"
 
 
+def circuit_of(circuit: Circuit | Function) -> Circuit:
+    """Returns the circuit of a function, or the circuit itself."""
+    return circuit.circuit if isinstance(circuit, Function) else circuit
+
+
 def function(
     call: Callable[..., Any] | None = None,
     /,

@@ -9,7 +9,7 @@ use symbolon_transport::{Error, PartyId, Result};
 
 use super::holdings::{Holdings, Page, Pages, Question, Rounds, all_say, available_items, lock};
 use super::maker::Origin;
-use super::{Agreement, failed};
+use super::{Agreement, failed, out_of_material};
 
 /// A prepared circuit that all parties hold and have locked.
 pub(super) struct Chosen {
@@ -54,13 +54,13 @@ pub(super) fn choose_prepared(
                 others = prepared_otherwise(store, filter)?;
             }
             if let Some(others) = others.filter(|_| dealers.is_empty()) {
-                return Err(Error::store(others));
+                return Err(out_of_material(others));
             }
-            return Err(Error::store(nothing(items, &dealers, all, network.me)));
+            return Err(out_of_material(nothing(items, &dealers, all, network.me)));
         }
         // If any party's time is up, all parties learn it here and end.
         if !all_say(network, rounds, Question::GoOn, begun.elapsed() < timeout)? {
-            return Err(Error::store(
+            return Err(out_of_material(
                 "all that is prepared is in use by other runs, or still being prepared: try again \
                  when that has ended",
             ));
@@ -117,9 +117,9 @@ pub(super) fn choose_many(
     }
     if chosen.len() < count {
         if nothing_here && let Some(others) = prepared_otherwise(store, filter)? {
-            return Err(Error::store(others));
+            return Err(out_of_material(others));
         }
-        return Err(Error::store(format!(
+        return Err(out_of_material(format!(
             "{count} evaluations need as many prepared circuits, and all parties hold {} that are free: prepare more \
              together",
             chosen.len()

@@ -10,7 +10,7 @@ use symbolon_transport::{Error, Result};
 
 use super::holdings::{Common, Holdings, Rounds, available_items, common, lock, tell};
 use super::maker::{Maker, Origin};
-use super::{Agreement, failed};
+use super::{Agreement, failed, out_of_material};
 
 /// What is needed to prepare one circuit after another.
 pub(super) struct Preparing<'a> {
@@ -162,7 +162,7 @@ impl Pools {
         match self.useless.filter(|_| n == 0) {
             Some(Error::InvalidInput(text)) => Error::InvalidInput(text + &note),
             Some(error) => error,
-            None => Error::store(format!(
+            None => out_of_material(format!(
                 "the pools that all parties hold are enough for {n} of {count}{note}: fill them first"
             )),
         }
