@@ -289,7 +289,7 @@ impl Machine<'_, '_, '_> {
                 };
             }
             if index.constant {
-                return self.lower.beyond_array(at, len.into(), index.span);
+                return self.lower.beyond_array(at, len, index.span);
             }
             return Ok(Word::zero(width));
         }

@@ -105,7 +105,7 @@ impl Machine<'_, '_, '_> {
         let width = self.width(element);
         match constant(&word) {
             Some(at) if at < u128::from(len) => Ok(Some(Way::Known(at as usize * width))),
-            Some(at) if index.constant => self.lower.beyond_array(at, len.into(), index.span),
+            Some(at) if index.constant => self.lower.beyond_array(at, len, index.span),
             Some(_) => Ok(None),
             // The counter of a repeated loop has to be known here.
             None if index.constant => Err(Failed),
