@@ -16,6 +16,7 @@ use crate::commands::local::args::LocalArgs;
 use crate::commands::offline::args::{PrepareArgs, PreprocessArgs};
 use crate::commands::paper::args::PaperArgs;
 use crate::commands::parts::args::{PartsArgs, of_parts};
+use crate::commands::plan::PlanArgs;
 use crate::commands::store::args::StoreCommandArgs;
 use crate::measure::args::BenchArgs;
 
@@ -88,6 +89,8 @@ pub enum Command {
     Bench(Box<BenchArgs>),
     /// Run what the tables of a paper measured, and show our figures next to the paper's
     Paper(PaperArgs),
+    /// Compare the ways of running a circuit over a link: time, bytes, rounds, memory
+    Plan(PlanArgs),
     /// List, describe, evaluate and export circuits
     Circuit(CircuitArgs),
     /// List and remove the compiled `.sym` programs that commands kept

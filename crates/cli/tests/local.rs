@@ -378,6 +378,33 @@ fn a_batch_that_is_cut_is_forecast() {
     symbolon(&auction).expect(2).says(&["duplo runs among 2 parties, not 3"]);
 }
 
+/// The first line of a plan is the fastest way, and its bytes are those of a run.
+#[test]
+fn a_plan_says_what_a_run_sends() {
+    let told = symbolon(&["plan", "add:8", "--link", "75ms,1gbit", "--json"]).expect(0).json();
+    let ways = told["alternatives"].as_array().unwrap();
+    assert_eq!(ways.len(), 24);
+    let seconds =
+        |way: &Value| way["setup_seconds"].as_f64().unwrap() + way["seconds"].as_f64().unwrap();
+    assert!(ways.is_sorted_by(|a, b| seconds(a) <= seconds(b)));
+    let way = ways.iter().find(|way| way["protocol"] == "ywz" && way["ot"] == "iknp").unwrap();
+    let run = ["local", "add:8", "--protocol", "ywz", "--ot", "iknp", "--transport", "memory"];
+    let values = ["--input", "x=1", "--input", "y=2", "--json"];
+    let run = symbolon(&[&run[..], &values].concat()).expect(0).json();
+    let parties = run["parties"].as_array().unwrap().iter();
+    let phases = parties.flat_map(|party| party["phases"].as_array().unwrap());
+    let sent = phases.filter(|phase| phase["phase"] != "setup");
+    let sent: u64 = sent.map(|phase| phase["bytes_sent"].as_u64().unwrap()).sum();
+    assert_eq!(way["bytes"].as_u64(), Some(sent));
+    let table = symbolon(&["plan", "aes128", "--count", "8", "--protocol", "dualex"]).expect(0);
+    assert!(table.out.contains("dualex") && !table.out.contains("wrk"), "{}", table.out);
+    symbolon(&["plan", "add:8", "--link", "moon"]).expect(2).says(&["is not a link"]);
+    symbolon(&["plan", "add:8", "--rho", "41"]).expect(2).says(&["--rho takes"]);
+    symbolon(&["plan", "add:8", "--protocol", "nosuch"]).expect(2).says(&["nosuch"]);
+    let three = ["plan", "auction:3x8", "--protocol", "wrk"];
+    symbolon(&three).expect(2).says(&["cannot run"]);
+}
+
 /// What `circuit info` says about a run of `dualex` is what the run sends, to the byte.
 #[test]
 fn what_dualex_sends_is_forecast_to_the_byte() {

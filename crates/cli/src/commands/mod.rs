@@ -15,6 +15,7 @@ pub mod local;
 pub mod offline;
 pub mod paper;
 pub mod parts;
+pub mod plan;
 pub mod run;
 #[cfg(feature = "service")]
 pub mod serve;
