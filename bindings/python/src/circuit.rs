@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use symbolon::circuit::{Circuit, Receivers, Stats, Type, builtin, read_circuit};
-use symbolon::{CancelHandle, Error};
+use pyo3::types::PyDict;
+use symbolon::circuit::{Circuit, Input, PartyId, Receivers, Stats, Type, builtin, read_circuit};
+use symbolon::{BitVec, CancelHandle, Error, ProtocolBytes, protocol_bytes};
 use symbolon_lang::{CompileError, Options, compile_file, compile_text};
 
 use crate::error::{self, exception, raise};
+use crate::inputs::Given;
+use crate::values::{array_of, learnt};
 use crate::wait::wait;
 
 /// A circuit: what is computed, with the owner of each input and the receivers of each output.
@@ -17,21 +20,61 @@ use crate::wait::wait;
 pub(crate) struct PyCircuit(pub(crate) Arc<Circuit>);
 
 /// An input or an output of a circuit.
-#[pyclass(name = "Port", module = "symbolon", frozen, get_all)]
+#[pyclass(name = "Port", module = "symbolon", frozen)]
 pub(crate) struct PyPort {
+    #[pyo3(get)]
     name: String,
     /// As `circuit info` writes it.
+    #[pyo3(get)]
     r#type: String,
-    /// How many bits it has.
-    width: u64,
     /// Who gives an input, and who learns an output: `None` is everybody.
+    #[pyo3(get)]
     parties: Option<Vec<u16>>,
-    /// The type and shape of a numpy array that has its values, if there is one.
-    array: Option<(&'static str, Vec<usize>)>,
+    /// `None` where only its text is known, which cannot be read.
+    ty: Option<Type>,
 }
 
 #[pymethods]
 impl PyPort {
+    /// A port of which only the type's text is known. Structures and enumerations cannot be read
+    /// from it.
+    #[staticmethod]
+    fn of_text(name: String, r#type: String, parties: Option<Vec<u16>>) -> PyPort {
+        let ty = r#type.parse().ok();
+        PyPort { name, r#type, parties, ty }
+    }
+
+    /// How many bits it has; 0 where the type is not known.
+    #[getter]
+    fn width(&self) -> u64 {
+        self.ty.as_ref().map_or(0, Type::width)
+    }
+
+    /// The type and shape of a numpy array that has its values, if there is one.
+    #[getter]
+    fn array(&self) -> Option<(&'static str, Vec<usize>)> {
+        self.ty.as_ref().and_then(array_of)
+    }
+
+    /// Converts an input to the digits of its wires; `None` where the type is not known.
+    fn digits(&self, py: Python<'_>, given: Given) -> PyResult<Option<String>> {
+        let Some(ty) = self.ty.clone() else { return Ok(None) };
+        let input = Input { name: self.name.clone(), ty, owner: PartyId::new(0) };
+        let bits = raise(py, given.bits(&input))?;
+        Ok(Some(bits.iter().map(|bit| if bit { '1' } else { '0' }).collect()))
+    }
+
+    /// Converts the digits of wires, as a node sends them; `None` where the type is not known.
+    fn decode<'py>(&self, py: Python<'py>, bits: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(ty) = &self.ty else { return Ok(None) };
+        let bits: BitVec = bits.bytes().map(|digit| digit == b'1').collect();
+        if bits.len() as u64 != ty.width() {
+            let text = format!("output `{}` has another width than {ty}", self.name);
+            return Err(error::SymbolonError::new_err(text));
+        }
+        learnt(py, ty, &bits).map(Some)
+    }
+
     fn __repr__(&self) -> String {
         let parties = match &self.parties {
             None => "all".to_string(),
@@ -130,6 +173,21 @@ impl PyCircuit {
         ]))
     }
 
+    /// What protocols send for it, by formula, all parties together.
+    fn costs<'py>(&self, py: Python<'py>, parties: u16) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let costs = wait(py, &CancelHandle::new(), || protocol_bytes(&self.0, parties))?;
+        let one = |cost: &ProtocolBytes| {
+            let dict = PyDict::new(py);
+            dict.set_item("protocol", cost.protocol)?;
+            dict.set_item("form", cost.form)?;
+            dict.set_item("ot", cost.ot)?;
+            dict.set_item("independent", cost.triple_bytes)?;
+            dict.set_item("rest", cost.bytes)?;
+            Ok(dict)
+        };
+        costs.iter().map(one).collect()
+    }
+
     fn __repr__(&self) -> String {
         let ports = |count: usize, what: &str| {
             format!("{count} {what}{}", if count == 1 { "" } else { "s" })
@@ -140,32 +198,7 @@ impl PyCircuit {
     }
 }
 
-fn port(name: &str, ty: &Type, parties: Option<Vec<u16>>) -> PyPort {
-    let (name, width, array) = (name.to_string(), ty.width(), array_of(ty));
-    PyPort { name, r#type: ty.to_string(), width, parties, array }
-}
-
-/// Returns the type and shape of a numpy array whose bytes, in order, are the wires of a value:
-/// little-endian numbers of whole bytes, or truth values, eight to a byte.
-pub(crate) fn array_of(ty: &Type) -> Option<(&'static str, Vec<usize>)> {
-    let (mut ty, mut shape) = (ty, Vec::new());
-    while let Type::Array { len, elem } = ty {
-        shape.push(*len as usize);
-        ty = elem;
-    }
-    let element = match ty {
-        Type::Bool => "bool",
-        Type::Uint(8) => "<u1",
-        Type::Uint(16) => "<u2",
-        Type::Uint(32) => "<u4",
-        Type::Uint(64) => "<u8",
-        Type::Int(8) => "<i1",
-        Type::Int(16) => "<i2",
-        Type::Int(32) => "<i4",
-        Type::Int(64) => "<i8",
-        Type::F32 => "<f4",
-        Type::F64 => "<f8",
-        _ => return None,
-    };
-    (!shape.is_empty()).then_some((element, shape))
+/// Returns a port of a known type.
+pub(crate) fn port(name: &str, ty: &Type, parties: Option<Vec<u16>>) -> PyPort {
+    PyPort { name: name.to_string(), r#type: ty.to_string(), parties, ty: Some(ty.clone()) }
 }

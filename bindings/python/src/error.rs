@@ -118,3 +118,26 @@ fn describe(raised: &Bound<'_, pyo3::exceptions::PyBaseException>, error: &Error
 pub(crate) fn raise<T>(py: Python<'_>, result: symbolon::Result<T>) -> PyResult<T> {
     result.map_err(|error| exception(py, &error))
 }
+
+/// Returns the exception for an error that a node tells, by its class.
+pub(crate) fn of_class(py: Python<'_>, class: &str, code: &str, text: String) -> PyErr {
+    let raised = match class {
+        "usage" => InvalidInput::new_err(text),
+        "assert" => AssertFailed::new_err(text),
+        "misbehaved" => CheatingDetected::new_err(text),
+        "incompatible" => PeerMismatch::new_err(text),
+        "peer" => PeerUnreachable::new_err(text),
+        "store" => StoreError::new_err(text),
+        "system" | "unwritten" => OutOfResources::new_err(text),
+        _ => SymbolonError::new_err(text),
+    };
+    // An exception without attributes is better than another exception.
+    let _ = raised.value(py).setattr("code", code);
+    raised
+}
+
+/// The exception for an error that a node tells.
+#[pyfunction]
+pub(crate) fn error_of(py: Python<'_>, class: &str, code: &str, text: String) -> Py<PyAny> {
+    of_class(py, class, code, text).into_value(py).into_any()
+}

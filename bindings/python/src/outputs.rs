@@ -1,15 +1,13 @@
 //! What a run returns.
 
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyTuple};
-use symbolon::circuit::{Type, Value};
+use pyo3::types::{PyDict, PyList};
 use symbolon::store::ItemId;
 use symbolon::{OutputValue, Outputs, PhaseReport, Report};
 
-use crate::circuit::array_of;
 use crate::error::{AssertFailed, raise};
+use crate::values::learnt;
 
 /// The outputs that one party learnt.
 #[pyclass(name = "Outputs", module = "symbolon", frozen)]
@@ -39,11 +37,7 @@ impl PyOutputs {
             return Err(PyKeyError::new_err(format!("there is no output `{name}`")));
         }
         let OutputValue { ty, .. } = raise(py, self.0.learnt(name))?;
-        if let Some(array) = array_of(ty) {
-            let bytes = raise(py, self.0.bytes(name))?;
-            return (array, PyBytes::new(py, &bytes)).into_bound_py_any(py);
-        }
-        value(py, ty, &raise(py, self.0.value(name))?)
+        learnt(py, ty, raise(py, self.0.bits(name))?)
     }
 }
 
@@ -86,76 +80,4 @@ pub(crate) fn phases(py: Python<'_>, report: &Report) -> PyResult<Py<PyList>> {
     };
     let phases = report.phases.iter().map(phase).collect::<PyResult<Vec<_>>>()?;
     Ok(PyList::new(py, phases)?.unbind())
-}
-
-/// Converts a value: an array is a list, a tuple a tuple, a structure a dict.
-fn value<'py>(py: Python<'py>, ty: &Type, given: &Value) -> PyResult<Bound<'py, PyAny>> {
-    match (ty, given) {
-        (Type::Array { elem, .. }, Value::Array(values)) => {
-            let values = values.iter().map(|one| value(py, elem, one));
-            PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)?.into_bound_py_any(py)
-        }
-        (Type::Tuple(types), Value::Array(values)) => {
-            let values = types.iter().zip(values).map(|(ty, one)| value(py, ty, one));
-            PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)?.into_bound_py_any(py)
-        }
-        (Type::Struct { fields, .. }, Value::Object(values)) => {
-            let dict = PyDict::new(py);
-            for ((name, ty), (_, one)) in fields.iter().zip(values) {
-                dict.set_item(name, value(py, ty, one)?)?;
-            }
-            dict.into_bound_py_any(py)
-        }
-        (Type::F32 | Type::F64, Value::Name(special)) => {
-            let number: f64 = special.parse().expect("`inf`, `-inf` or `NaN`");
-            number.into_bound_py_any(py)
-        }
-        (Type::Enum { .. }, _) => variant(py, ty, given),
-        _ => plain(py, given),
-    }
-}
-
-/// Converts a value of an enumeration: a variant's name, or its name and its payload; of an
-/// optional type, `None` or what it has.
-fn variant<'py>(py: Python<'py>, ty: &Type, given: &Value) -> PyResult<Bound<'py, PyAny>> {
-    let Type::Enum { variants, .. } = ty else { return plain(py, given) };
-    match (given, ty.optional()) {
-        (Value::Null | Value::Name(_), _) => plain(py, given),
-        (given, Some(some)) if some.optional().is_none() => value(py, some, given),
-        (Value::Object(fields), _) => {
-            let dict = PyDict::new(py);
-            for (name, payload) in fields {
-                let types = variants.iter().find(|(known, _)| known == name);
-                let types = types.map_or(Vec::new(), |(_, types)| types.clone());
-                dict.set_item(name, value(py, &Type::Tuple(types), payload)?)?;
-            }
-            dict.into_bound_py_any(py)
-        }
-        _ => plain(py, given),
-    }
-}
-
-/// Converts a value by its form alone.
-fn plain<'py>(py: Python<'py>, given: &Value) -> PyResult<Bound<'py, PyAny>> {
-    match given {
-        Value::Null => Ok(py.None().into_bound(py)),
-        Value::Bool(value) => value.into_bound_py_any(py),
-        Value::Integer(digits) => py.get_type::<PyInt>().call1((digits, 0)),
-        Value::Fraction(text) => {
-            let number: f64 = text.parse().expect("a decimal");
-            number.into_bound_py_any(py)
-        }
-        Value::Name(text) | Value::Text(text) => text.into_bound_py_any(py),
-        Value::Array(values) => {
-            let values = values.iter().map(|one| plain(py, one));
-            PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)?.into_bound_py_any(py)
-        }
-        Value::Object(fields) => {
-            let dict = PyDict::new(py);
-            for (name, one) in fields {
-                dict.set_item(name, plain(py, one)?)?;
-            }
-            dict.into_bound_py_any(py)
-        }
-    }
 }

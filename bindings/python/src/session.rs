@@ -252,6 +252,14 @@ impl PySession {
         entries(py, &raise(py, listed)?)
     }
 
+    /// Cancels the call that goes on, if one does; later calls connect again.
+    fn cancel(&self) {
+        let state = self.state();
+        if state.busy {
+            state.cancel.cancel();
+        }
+    }
+
     /// Ends the session; a call that goes on in another thread is cancelled.
     fn close(&self, py: Python<'_>) {
         let open = {

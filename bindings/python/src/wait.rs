@@ -46,3 +46,27 @@ pub(crate) fn wait<T: Send>(
         }
     })
 }
+
+/// Runs `work` in a thread of its own. A signal whose handler raises ends the wait at once, and
+/// the work goes on without anybody who looks at it: a request cannot be taken back.
+pub(crate) fn wait_or_leave<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, receiver) = channel();
+    let receiver = Mutex::new(receiver);
+    let started = std::thread::Builder::new().spawn(move || {
+        let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
+    });
+    started.map_err(|error| {
+        crate::error::OutOfResources::new_err(format!("there is no thread: {error}"))
+    })?;
+    loop {
+        match py.detach(|| receiver.lock().expect("no panic").recv_timeout(LOOK)) {
+            Ok(Ok(done)) => return Ok(done),
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends or panics"),
+        }
+    }
+}

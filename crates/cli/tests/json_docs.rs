@@ -65,7 +65,7 @@ const DOCUMENTS: &[Entry] = &[
     Type("error of check", "cli/src/commands/lang.rs", "ErrorJson"),
     Type("result of cost", "cli/src/commands/cost/report.rs", "CostJson"),
     Type("costs of a program", "lang/src/cost.rs", "Report"),
-    Type("bytes of a protocol", "cli/src/commands/cost/report.rs", "ProtocolBytes"),
+    Type("bytes of a protocol", "symbolon/src/costs.rs", "ProtocolBytes"),
     Type("bytes of a component", "cli/src/commands/cost/report.rs", "ComponentBytes"),
     Type("cost of a function", "lang/src/cost.rs", "FunctionCost"),
     Type("cost of a component", "lang/src/cost.rs", "ComponentCost"),

@@ -73,6 +73,8 @@ mod autotune;
 pub mod checks;
 mod config;
 mod connect;
+#[cfg(feature = "serde")]
+mod costs;
 pub mod dealer;
 mod describe;
 mod exchange;
@@ -97,6 +99,8 @@ mod triples;
 pub use autotune::Choice;
 pub use config::Config;
 pub use connect::{Endpoint, PeerInfo, Transport};
+#[cfg(feature = "serde")]
+pub use costs::{ProtocolBytes, protocol_bytes};
 pub use dealer::Dealer;
 pub use exchange::Exchange;
 pub use inputs::{Inputs, InputsBuilder};

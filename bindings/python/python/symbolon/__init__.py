@@ -12,6 +12,9 @@ cheat:
 """
 
 from ._circuits import builtin, circuit, load, source
+from ._clients import Submission, submit
+from ._cost import Cost, ProtocolCost
+from ._node import Node, NodeFunction
 from ._party import Dealer, Party, Peer, simulate
 from ._result import Batch, Report, Result
 from ._store import Item, Made, Material
@@ -33,7 +36,20 @@ from ._symbolon import (
     keygen,
     options,
 )
-from ._trace import Function, abs_diff, argmin, div, function, maximum, minimum, rem, sort, where
+from ._tables import Table
+from ._trace import (
+    Function,
+    abs_diff,
+    argmin,
+    cost,
+    div,
+    function,
+    maximum,
+    minimum,
+    rem,
+    sort,
+    where,
+)
 from ._trace import abs_ as abs
 from ._trace import max_ as max
 from ._trace import min_ as min
@@ -64,12 +80,15 @@ __all__ = [
     "CheatingDetected",
     "Circuit",
     "CompileError",
+    "Cost",
     "Dealer",
     "Function",
     "InvalidInput",
     "Item",
     "Made",
     "Material",
+    "Node",
+    "NodeFunction",
     "OutOfMaterial",
     "OutOfResources",
     "Party",
@@ -77,10 +96,13 @@ __all__ = [
     "PeerMismatch",
     "PeerUnreachable",
     "Port",
+    "ProtocolCost",
     "Report",
     "Result",
     "StoreError",
+    "Submission",
     "SymbolonError",
+    "Table",
     "Type",
     "__version__",
     "abs",
@@ -89,6 +111,7 @@ __all__ = [
     "bool_",
     "builtin",
     "circuit",
+    "cost",
     "div",
     "f32",
     "f64",
@@ -111,6 +134,7 @@ __all__ = [
     "sint",
     "sort",
     "source",
+    "submit",
     "sum",
     "u16",
     "u32",

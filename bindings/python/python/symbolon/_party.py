@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ._result import Batch, Report, Result
+from ._async import in_thread
+from ._cost import least_parties
+from ._result import Batch, Report, Result, learnt
 from ._store import Made, Material
 from ._symbolon import Circuit, InvalidInput, OutOfMaterial, Outputs, Session
 from ._symbolon import Dealer as _Dealer
 from ._symbolon import simulate as _simulate
 from ._trace import Function, circuit_of
-from ._values import encode
+from ._values import Encoded, encode
 
 if TYPE_CHECKING:
     from ._symbolon import Ran
@@ -202,6 +205,50 @@ class Party:
         """Lists what this party's store has: a look at the disk, nobody is asked."""
         return Material(self._session.material())
 
+    async def run_async(
+        self,
+        circuit: Circuit | Function,
+        given: Mapping[str, Any] | None = None,
+        /,
+        *,
+        fallback: bool = False,
+        fresh: bool = False,
+        **inputs: Any,
+    ) -> Result:
+        """As `run`, for ``await``. Cancelled, it ends the connection; the next call makes one."""
+        values = {**(given or {}), **inputs}
+        call = partial(self.run, circuit, values, fallback=fallback, fresh=fresh)
+        return await in_thread(call, self._session.cancel)
+
+    async def run_batch_async(
+        self,
+        circuit: Circuit | Function,
+        given: Mapping[str, Any] | None = None,
+        /,
+        *,
+        count: int | None = None,
+        fallback: bool = False,
+        fresh: bool = False,
+        **rows: Any,
+    ) -> Batch:
+        """As `run_batch`, for ``await``."""
+        values = {**(given or {}), **rows}
+        call = partial(self.run_batch, circuit, values, count=count, fallback=fallback, fresh=fresh)
+        return await in_thread(call, self._session.cancel)
+
+    async def prepare_async(
+        self,
+        circuit: Circuit | Function,
+        /,
+        count: int = 1,
+        *,
+        batch: int = 1,
+        only_pools: bool = False,
+    ) -> Made:
+        """As `prepare`, for ``await``."""
+        call = partial(self.prepare, circuit, count, batch=batch, only_pools=only_pools)
+        return await in_thread(call, self._session.cancel)
+
     def close(self) -> None:
         """Ends the connections; a run in another thread is cancelled."""
         self._session.close()
@@ -282,28 +329,27 @@ def simulate(
     takes as keywords. ``parties`` is by default as many as the circuit names, and at least two.
     """
     circuit = circuit_of(circuit)
-    named = [party for port in (*circuit.inputs, *circuit.outputs) for party in port.parties or ()]
     if parties is None:
-        parties = max([1, *named]) + 1
+        parties = least_parties(circuit)
     texts = _texts(options or {})
     ran = _simulate(circuit, parties, _encoded(circuit, inputs), texts, progress)
     outputs: list[Outputs] = [one for each in ran for one in each["outputs"]]
-    return Result(outputs, Report(ran[0]["report"]), [])
+    return Result(learnt(outputs), Report(ran[0]["report"]), [])
 
 
 def _result(ran: Ran) -> Result:
-    return Result(ran["outputs"], Report(ran["report"]), ran["used"])
+    return Result(learnt(ran["outputs"]), Report(ran["report"]), ran["used"])
 
 
 def _batch(ran: Ran) -> Batch:
     report = Report(ran["report"])
-    results = [Result([outputs], report, ran["used"]) for outputs in ran["outputs"]]
+    results = [Result(learnt([one]), report, ran["used"]) for one in ran["outputs"]]
     return Batch(results, report, ran["used"])
 
 
 def _encoded_rows(
     circuit: Circuit, rows: Mapping[str, Any], count: int | None
-) -> list[list[tuple[str, str | bytes]]]:
+) -> list[list[tuple[str, Encoded]]]:
     rows = {
         name: column.to_numpy() if hasattr(column, "to_numpy") else column
         for name, column in rows.items()
@@ -325,7 +371,7 @@ def _encoded_rows(
     ]
 
 
-def _encoded(circuit: Circuit, inputs: Mapping[str, Any]) -> list[tuple[str, str | bytes]]:
+def _encoded(circuit: Circuit, inputs: Mapping[str, Any]) -> list[tuple[str, Encoded]]:
     ports = {port.name: port for port in circuit.inputs}
     for name in inputs:
         if name not in ports:

@@ -74,6 +74,25 @@ def table_html(rows: Sequence[tuple[str, ...]]) -> str:
     return f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"
 
 
+def learnt(outputs: Sequence[Outputs]) -> dict[str, Any]:
+    """Returns outputs by name."""
+    return {name: decode(one.get(name)) for one in outputs for name in one.names()}
+
+
+def column(values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Returns values of one type as an array; those that no type of numpy has become objects."""
+    if isinstance(values, np.ndarray):
+        return values
+    if all(isinstance(value, (bool, int, float, np.ndarray)) for value in values):
+        try:
+            return np.array(values)
+        except OverflowError:
+            pass
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
+
+
 class Result(Mapping[str, Any]):
     """The outputs that this party learnt, by name, and what the run cost it.
 
@@ -81,10 +100,8 @@ class Result(Mapping[str, Any]):
     names (with a payload, a dict of one), optional values ``None`` or the value.
     """
 
-    def __init__(self, learnt: list[Outputs], report: Report, used: list[str]) -> None:
-        self._values = {
-            name: decode(outputs.get(name)) for outputs in learnt for name in outputs.names()
-        }
+    def __init__(self, values: dict[str, Any], report: Report, used: list[str]) -> None:
+        self._values = values
         self.report = report
         self.used = used
         """The prepared circuit that was used up, if it ran on one."""
@@ -96,6 +113,32 @@ class Result(Mapping[str, Any]):
             names = ", ".join(self._values) or "none"
             raise ValueError(f"there is not one output but these: {names}")
         return next(iter(self._values.values()))
+
+    def columns(self, output: str | None = None) -> dict[str, Any]:
+        """An output that is an array of structures as columns: a numpy array for each field.
+
+        Without ``output``, it is the one output; or all outputs are arrays, and each is a column.
+        """
+        if output is None and len(self) > 1:
+            return {name: column(value) for name, value in self.items()}
+        rows = self.value if output is None else self[output]
+        if all(isinstance(row, dict) for row in rows) and len(rows) > 0:
+            return {field: column([row[field] for row in rows]) for field in rows[0]}
+        return {output or next(iter(self)): column(rows)}
+
+    def frame(self, output: str | None = None) -> Any:
+        """The same columns as a data frame of pandas."""
+        import pandas
+
+        columns = self.columns(output)
+        flat = {name: list(c) if c.ndim > 1 else c for name, c in columns.items()}
+        return pandas.DataFrame(flat)
+
+    def arrow(self, output: str | None = None) -> Any:
+        """The same columns as a table of Arrow."""
+        import pyarrow
+
+        return pyarrow.table({name: c.tolist() for name, c in self.columns(output).items()})
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
@@ -125,15 +168,7 @@ class Batch(Sequence[Result]):
         ``output`` may be left out where there is only one. Values that no type of numpy has, such
         as texts, structures and large integers, become objects.
         """
-        values = [result.value if output is None else result[output] for result in self._results]
-        if all(isinstance(value, (bool, int, float, np.ndarray)) for value in values):
-            try:
-                return np.array(values)
-            except OverflowError:
-                pass
-        objects = np.empty(len(values), dtype=object)
-        objects[:] = values
-        return objects
+        return column([r.value if output is None else r[output] for r in self._results])
 
     @overload
     def __getitem__(self, place: int) -> Result: ...

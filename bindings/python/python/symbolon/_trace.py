@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 from ._circuits import source
+from ._cost import Cost, least_parties
 from ._symbolon import Circuit
 from ._types import Type
 
@@ -48,6 +49,10 @@ class Function:
         """The counts of the circuit: AND gates, depth, bits."""
         return self.circuit.stats()
 
+    def cost(self, parties: int | None = None) -> Cost:
+        """What one evaluation costs: gates, depth, and bytes by protocol."""
+        return cost(self, parties=parties)
+
     def __repr__(self) -> str:
         return f"<function {self.__name__} between parties>"
 
@@ -55,6 +60,15 @@ class Function:
 def circuit_of(circuit: Circuit | Function) -> Circuit:
     """Returns the circuit of a function, or the circuit itself."""
     return circuit.circuit if isinstance(circuit, Function) else circuit
+
+
+def cost(circuit: Circuit | Function, /, *, parties: int | None = None) -> Cost:
+    """Returns what one evaluation costs among this many parties.
+
+    ``parties`` is by default as many as the circuit names, and at least two.
+    """
+    circuit = circuit_of(circuit)
+    return Cost(circuit, least_parties(circuit) if parties is None else parties)
 
 
 def function(
@@ -105,7 +119,7 @@ class _Trace:
         to: dict[str, Any],
     ) -> str:
         signature = inspect.signature(call, eval_str=True)
-        given, ports = {}, []
+        given, ports, most = {}, [], 1
         for place, (name, parameter) in enumerate(signature.parameters.items()):
             ty = parameter.annotation
             if name.startswith("_"):
@@ -113,7 +127,9 @@ class _Trace:
             if not isinstance(ty, Type):
                 raise TypeError(f"parameter `{name}` needs a type, as in `{name}: sy.u32`")
             given[name] = Secret(self, name, ty.kind, ty.shape)
-            ports.append(f"{name}: {ty} from {owners.pop(name, place)}")
+            owner = owners.pop(name, place)
+            most = max(most, owner)
+            ports.append(f"{name}: {ty} from {owner}")
         if owners:
             raise TypeError(f"there is no parameter {', '.join(owners)}")
         types = {"result": signature.return_annotation} if returns is None else returns
@@ -126,13 +142,21 @@ class _Trace:
         parts, outputs = [], []
         for name, ty in types.items():
             parts.append(_operand(values[name], ty.kind))
-            outputs.append(f"{name}: {ty} to {_receivers(to.pop(name, None))}")
+            receivers = to.pop(name, None)
+            most = max(most, *_numbers(receivers))
+            outputs.append(f"{name}: {ty} to {_receivers(receivers)}")
         if to:
             raise TypeError(f"there is no output {', '.join(to)}")
         body = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
         uses = "".join(f"use std::{module};\n" for module in sorted(self.modules))
-        head = f"fn main({', '.join(ports)}) -> ({', '.join(outputs)}) {{\n"
-        return uses + head + "\n".join([*self.lines, f"    {body}", "}", ""])
+        parties = f"parties {', '.join(f'p{party}' for party in range(most + 1))};\n"
+        head = uses + (parties if most > 1 else "")
+        head += f"fn main({', '.join(ports)}) -> ({', '.join(outputs)}) {{\n"
+        return head + "\n".join([*self.lines, f"    {body}", "}", ""])
+
+
+def _numbers(to: int | Sequence[int] | None) -> list[int]:
+    return [0] if to is None else [to] if isinstance(to, int) else [0, *to]
 
 
 def _receivers(to: int | Sequence[int] | None) -> str:

@@ -12,10 +12,21 @@ from typing import Any
 import numpy as np
 
 from ._symbolon import InvalidInput, Port
+from ._tables import Table, is_table
+
+Encoded = str | bytes | tuple[str, list[str], bool]
+"""Text in one of the command's forms, the bytes of all wires, or a table as CSV."""
 
 
-def encode(port: Port, value: Any) -> str | bytes:
-    """Returns an input as the bytes of its wires, or as text in one of the command's forms."""
+def encode(port: Port, value: Any) -> Encoded:
+    """Returns an input as the extension takes it."""
+    if is_table(value):
+        value = Table(value)
+    if isinstance(value, Table):
+        try:
+            return value.encoded()
+        except (TypeError, ValueError) as error:
+            raise _unfit(port, str(error)) from None
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
     # A column of a table.

@@ -9,11 +9,11 @@ use clap::Args;
 use symbolon::circuit::{
     Circuit, Component, Input, Lookup, Output, Plan, Program, Receivers, Step, Table, Type,
 };
-use symbolon::{Compiled, OtExtension, Protocol, TreeDepth};
+use symbolon::{ProtocolBytes, protocol_bytes};
 use symbolon_lang::cost::{Report, report};
 use symbolon_lang::source::{Sources, read_source};
 
-use report::{ComponentBytes, CostJson, ProtocolBytes};
+use report::{ComponentBytes, CostJson};
 
 use crate::args::program::ProgramArgs;
 use crate::common::cost_table::{align, bytes};
@@ -157,7 +157,7 @@ fn shown(cost: &CostJson) -> String {
     for protocol in &cost.bytes {
         let parts = [protocol.total(), protocol.triple_bytes, protocol.bytes].map(bytes);
         let [total, triples, rest] = parts;
-        protocols.push([protocol.name(), total, triples, rest]);
+        protocols.push([protocol_name(protocol), total, triples, rest]);
     }
     let tables = [
         align(&functions, 2),
@@ -178,23 +178,17 @@ fn shares(cost: &CostJson) -> String {
     let mut rows = vec![["component", "protocol", "bytes"].map(String::from)];
     for component in &cost.component_bytes {
         for (protocol, share) in cost.bytes.iter().zip(&component.bytes) {
-            rows.push([component.name.clone(), protocol.name(), bytes(*share)]);
+            rows.push([component.name.clone(), protocol_name(protocol), bytes(*share)]);
         }
     }
     align(&rows, 2)
 }
 
-impl ProtocolBytes {
-    fn name(&self) -> String {
-        match self.form {
-            Some(form) => format!("{}, {form}", self.protocol),
-            None => self.protocol.to_string(),
-        }
-    }
-
-    /// Returns the bytes of a whole run, without the set-up.
-    fn total(&self) -> u64 {
-        self.triple_bytes.saturating_add(self.bytes)
+/// Returns a protocol's name with its form.
+fn protocol_name(cost: &ProtocolBytes) -> String {
+    match cost.form {
+        Some(form) => format!("{}, {form}", cost.protocol),
+        None => cost.protocol.to_string(),
     }
 }
 
@@ -262,22 +256,4 @@ fn independent(ands: u32, lookups: Option<(&Table, u32)>) -> Circuit {
     let output = Output { name: "y".into(), ty: Type::Bool, to: Receivers::All };
     let program = Program { components: vec![main], tables };
     Circuit::new("gates", vec![input], vec![output], program).expect("gates that read inputs")
-}
-
-/// The OT extension that the bytes of triples are for: the one that parties choose on a fast link.
-const OT: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
-
-/// Returns what the protocols that have a formula send for a circuit.
-fn protocol_bytes(circuit: &Circuit, parties: u16) -> Vec<ProtocolBytes> {
-    let circuit = Compiled::new(circuit);
-    let run = Protocol::ALL.iter().filter(|protocol| protocol.parties().contains(&parties));
-    let ways = run.flat_map(|protocol| protocol.forms().iter().map(move |form| (protocol, *form)));
-    let bytes = ways.filter_map(|(protocol, form)| {
-        let bytes = protocol.bytes_after_triples(&circuit, parties, form)?;
-        let triple_bytes = protocol.bytes_of_triples(&circuit, parties, OT)?;
-        let form = (protocol.forms().len() > 1).then(|| form.name());
-        let (protocol, ot) = (protocol.name(), OT.name());
-        Some(ProtocolBytes { protocol, form, bytes, triple_bytes, ot })
-    });
-    bytes.collect()
 }

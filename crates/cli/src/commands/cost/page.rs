@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use symbolon_lang::cost::LineCost;
 use symbolon_lang::source::Sources;
 
+use super::protocol_name;
 use super::report::CostJson;
 use crate::common::cost_table::bytes;
 use crate::common::page::document;
@@ -58,7 +59,7 @@ fn summary(cost: &CostJson) -> Markup {
             tr { th { "protocol" } th { "bytes in all" } th { "of triples" } th { "of the rest" } }
             @for protocol in &cost.bytes {
                 tr {
-                    td.name { (protocol.name()) }
+                    td.name { (protocol_name(protocol)) }
                     td { (bytes(protocol.total())) }
                     td { (bytes(protocol.triple_bytes)) }
                     td { (bytes(protocol.bytes)) }
@@ -84,7 +85,7 @@ fn summary(cost: &CostJson) -> Markup {
              Glue is XOR gates between calls."
         }
         div.wide { table.columns {
-            tr { th { "component" } th { "calls" } th { "AND gates of a call" } th { "look-ups" } th { "depth" } th { "live wires" } th { "port bits" } th { "glue" } @for protocol in &cost.bytes { th { "bytes, " (protocol.name()) } } }
+            tr { th { "component" } th { "calls" } th { "AND gates of a call" } th { "look-ups" } th { "depth" } th { "live wires" } th { "port bits" } th { "glue" } @for protocol in &cost.bytes { th { "bytes, " (protocol_name(protocol)) } } }
             @for (component, share) in report.components.iter().zip(&cost.component_bytes) {
                 tr {
                     td.name { code { (component.name) } }

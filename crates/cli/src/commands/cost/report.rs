@@ -1,6 +1,7 @@
 //! The report of `cost`.
 
 use serde::Serialize;
+use symbolon::ProtocolBytes;
 use symbolon_lang::cost::Report;
 
 /// What `cost --json` prints.
@@ -31,21 +32,4 @@ pub struct ComponentBytes {
     /// For each protocol, in the order of `bytes`. What the components leave of a circuit's bytes
     /// is for inputs and messages.
     pub bytes: Vec<u64>,
-}
-
-/// What a protocol sends for a circuit.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProtocolBytes {
-    /// The protocol.
-    pub protocol: &'static str,
-    /// How it garbles.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub form: Option<&'static str>,
-    /// All parties together, at ρ = 40, in the function-dependent and online phases, without making
-    /// triples.
-    pub bytes: u64,
-    /// All parties together, at ρ = 40, to make the triples, with the OT extension `ot`.
-    pub triple_bytes: u64,
-    /// The OT extension: the one for connections without a limit on bandwidth.
-    pub ot: &'static str,
 }
