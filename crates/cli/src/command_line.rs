@@ -90,6 +90,9 @@ pub enum Command {
     /// Run what the tables of a paper measured, and show our figures next to the paper's
     Paper(PaperArgs),
     /// Compare the ways of running a circuit over a link: time, bytes, rounds, memory
+    ///
+    /// Bytes are those of a run on one thread, without the handshake. Times and memory are estimates
+    /// for a typical machine: use them to compare.
     Plan(PlanArgs),
     /// List, describe, evaluate and export circuits
     Circuit(CircuitArgs),

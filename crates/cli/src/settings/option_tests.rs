@@ -49,7 +49,7 @@ const SAME: &[(&str, &[&str], &str)] = &[
     ("save", &["--save", "z=/f.csv"], "[save]\nz = \"/f.csv\""),
     ("owner", &["--owner", "x=1", "--owner", "y=share"], "[owners]\nx = 1\ny = \"share\""),
     ("output", &["--output", "z=0,1"], "[outputs]\nz = \"0,1\""),
-    ("type", &["--type", "x=bool[8]"], "[types]\nx = \"bool[8]\""),
+    ("type", &["--type", "x=[bool; 8]"], "[types]\nx = \"[bool; 8]\""),
     ("name", &["--name", "x=votes"], "[names]\nx = \"votes\""),
     ("entry", &["--entry", "other"], "entry = \"other\""),
     ("const", &["--const", "N=9"], "[const]\nN = 9"),

@@ -36,10 +36,10 @@ fn flags_override_the_file() {
     assert_eq!(plain.transport, RemoteTransport::Tcp);
     assert!(plain.json && plain.listen.as_deref() == Some("h:1"));
     assert_eq!(plain.spec.owners, [("x".to_string(), Owner::Party(1.into()))]);
-    let labels = format!("{file}[types]\na = \"bool[8]\"\n[names]\na = \"x\"\n");
+    let labels = format!("{file}[types]\na = \"[bool; 8]\"\n[names]\na = \"x\"\n");
     let labels = settings(&labels, &["--type", "a=f32"]).unwrap().spec.labels;
     let pair = |port: &str, text: &str| (port.to_string(), text.to_string());
-    assert_eq!(labels.types, [pair("a", "bool[8]"), pair("a", "f32")]);
+    assert_eq!(labels.types, [pair("a", "[bool; 8]"), pair("a", "f32")]);
     assert_eq!(labels.names, [pair("a", "x")]);
     let texts: Vec<&str> = plain.inputs.iter().map(|(given, _)| given.value.expose()).collect();
     assert_eq!(texts, ["3", "1,2"]);
