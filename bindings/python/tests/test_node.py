@@ -24,7 +24,7 @@ def nodes():
 def test_functions_and_stock(nodes) -> None:
     functions = nodes[0].functions()
     assert set(functions) == {"add", "larger", "auction"} and functions["add"].protocol == "wrk"
-    assert [port.type for port in functions["larger"].inputs] == ["uint32[4]", "Pair"]
+    assert [port.type for port in functions["larger"].inputs] == ["[u32; 4]", "Pair"]
     assert nodes[1].stock()["party"] == 1
 
 
@@ -61,6 +61,7 @@ def test_arrays_and_structures(nodes, both) -> None:
     first, second = both(
         lambda: zero.call("larger", "b", x=x), lambda: one.call("larger", "b", by=(1, 10))
     )
+    assert not isinstance(second, Exception), second
     assert list(second["y"]) == [14, 13, 12, 11] and first["pair"] == {"low": "1", "high": "10"}
 
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use symbolon::circuit::builtin;
+use symbolon::circuit::{PartyId, builtin};
 use symbolon::stored::StockedSession;
 use symbolon::{Channel, Config, Listener, Protocol, Session, SessionParams, Transport};
 use symbolon_service::fuzzing::{Message, Opening, Purpose, Tag};
@@ -435,7 +435,7 @@ fn a_peer_that_sees_other_clients_is_named() {
 fn two_lists_of_clients_are_noticed() {
     let mut world = World::new(3);
     let mut function = auction(3);
-    function.wait = Duration::from_secs(3);
+    function.wait = Duration::from_secs(10);
     let nodes = [0, 1].map(|party| world.start(party, vec![function.clone()]));
     let mut liars = [0, 1].map(|to| Liar::between(&world, 2, to));
     liars.iter_mut().for_each(Liar::introduce);
@@ -461,9 +461,16 @@ fn two_lists_of_clients_are_noticed() {
         // Each hears that the liar sees what it sees.
         liar.say(&agreed);
     }
-    for (call, other) in calls.iter().zip([1, 0]) {
-        assert_eq!(refused(call), CallError::OtherClients(vec![other.into()]));
-    }
+    // The one that notices first is gone for the other, which may not hear why.
+    let ends: Vec<_> = calls.iter().map(refused).zip([1, 0]).collect();
+    let notices = |(end, other): &(CallError, u16)| {
+        *end == CallError::OtherClients(vec![PartyId::new(*other)])
+    };
+    let waits = |(end, other): &(CallError, u16)| {
+        *end == CallError::NoInputFromPeer(vec![PartyId::new(*other)])
+    };
+    assert!(ends.iter().any(notices), "{ends:?}");
+    assert!(ends.iter().all(|end| notices(end) || waits(end)), "{ends:?}");
     assert!(nodes.iter().all(|node| node.stock().functions[0].waiting == 0));
 }
 
