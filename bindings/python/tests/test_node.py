@@ -57,9 +57,10 @@ def test_arrays_and_structures(nodes, both) -> None:
     )
     assert list(first["y"]) == [14, 13, 12, 11] and first["y"].dtype == np.uint32
     assert first["pair"] == {"low": 1, "high": 10} and "pair" not in second
-    # Without the circuit, a structure is given as text, and comes as the door tells it.
+    # Without the circuit, the numbers of a structure come as the door tells them: as texts.
     first, second = both(
-        lambda: zero.call("larger", "b", x=x), lambda: one.call("larger", "b", by=(1, 10))
+        lambda: zero.call("larger", "b", x=x),
+        lambda: one.call("larger", "b", by={"low": 1, "high": 10}),
     )
     assert not isinstance(second, Exception), second
     assert list(second["y"]) == [14, 13, 12, 11] and first["pair"] == {"low": "1", "high": "10"}
