@@ -17,9 +17,4 @@ pub mod tinytable;
 pub mod wrk;
 pub mod ywz;
 
-/// All kinds of work of this crate.
-pub fn units() -> impl Iterator<Item = symbolon_transport::script::Unit> {
-    wrk::script::UNITS.into_iter().chain(half_gates::script::UNITS).chain(tinytable::script::UNITS)
-}
-
 pub use gates::pool;

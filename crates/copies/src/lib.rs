@@ -13,8 +13,3 @@ pub mod duplo;
 #[cfg(test)]
 #[path = "../../authenticated/tests/privacy/record.rs"]
 mod record;
-
-/// All kinds of work of this crate.
-pub fn units() -> impl Iterator<Item = symbolon_transport::script::Unit> {
-    dualex::script::UNITS.into_iter().chain(duplo::script::UNITS)
-}

@@ -332,7 +332,7 @@ fn an_error_of_syntax_is_told_alone() {
         let found = errors_of(&program);
         assert_eq!(found.matches("error[").count(), 1, "{program}\n{found}");
     }
-    // What is wrong for another reason is told beside it, also in the items that follow.
+    // Independent errors are all told.
     let found = errors_of(&format!("fn f( {{ 1 }}\n{main} {{ b }}\nfn g() -> u8 {{ let = 3; c }}"));
     assert_eq!(found.matches("error[").count(), 4, "{found}");
     let found = errors_of(&format!("#[inline]\nfn f() {{ if 1 {{ 2 }}\n{main} {{ b }}"));

@@ -16,9 +16,6 @@ const SOFTSPOKEN_2: Unit = Unit::new("softspoken2", 9.0);
 const SOFTSPOKEN_4: Unit = Unit::new("softspoken4", 10.0);
 const SOFTSPOKEN_8: Unit = Unit::new("softspoken8", 50.0);
 
-/// All kinds of work of this crate.
-pub const UNITS: [Unit; 5] = [BASE_OTS, IKNP, SOFTSPOKEN_2, SOFTSPOKEN_4, SOFTSPOKEN_8];
-
 /// Returns the unit of work of a correlated OT at one party.
 pub fn cot(ot: OtExtension) -> Unit {
     match ot {

@@ -18,9 +18,6 @@ const LEAKY_AND: Unit = Unit::new("leaky AND", 45.0);
 /// The part of [`LEAKY_AND`] after the coin that assigns it to a bucket.
 const BUCKETS: f64 = 0.4;
 
-/// All kinds of work of this crate.
-pub const UNITS: [Unit; 1] = [LEAKY_AND];
-
 /// The parameters of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {

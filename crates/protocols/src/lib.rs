@@ -82,12 +82,6 @@ impl Protocol {
     }
 }
 
-/// Returns every kind of work in the forecasts of all protocols.
-pub fn units() -> Vec<symbolon_transport::script::Unit> {
-    let below = symbolon_ot::script::UNITS.into_iter().chain(symbolon_preprocessing::script::UNITS);
-    below.chain(symbolon_authenticated::units()).chain(symbolon_copies::units()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@
 use symbolon_circuit::{Circuit, Receivers, builtin};
 use symbolon_engine::forecast::Way;
 use symbolon_engine::{GateForm, OtExtension, RunTerms, SEGMENT_GATES, TreeDepth};
-use symbolon_protocols::{Protocol, Rho, units};
+use symbolon_protocols::{Protocol, Rho};
 
 use crate::common::{self, Setting, run_all};
 
@@ -160,11 +160,4 @@ fn components_are_forecast_to_within_a_twentieth() {
         let ot = OtExtension::SoftSpoken { k: TreeDepth::Four };
         assert_forecast(&circuit, Setting { executions, ot, ..of(Protocol::Duplo) });
     }
-}
-
-#[test]
-fn names_of_work_differ() {
-    let mut names: Vec<&str> = units().into_iter().map(|unit| unit.name()).collect();
-    names.sort_unstable();
-    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
 }

@@ -2,6 +2,7 @@
 //! `garbled_table` on one lane.
 
 use std::collections::VecDeque;
+use std::slice::Iter;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_engine::forecast::{DEPENDENT, Forecast, INDEPENDENT, ONLINE, SETUP, STREAMED, Way};
@@ -157,6 +158,16 @@ struct Openings {
 }
 
 impl Openings {
+    /// Adds the openings of the next chunk, after those that are sent ahead of it.
+    fn next(&mut self, script: &mut Script, ahead: &mut Iter<'_, usize>, is_evaluator: bool) {
+        while self.awaited + self.opened <= LOOKAHEAD
+            && let Some(gates) = ahead.next()
+        {
+            self.send(script, *gates as u64);
+        }
+        self.receive(script, is_evaluator);
+    }
+
     fn send(&mut self, script: &mut Script, gates: u64) {
         script.send_all(packed(gates) + 32);
         self.awaited += 1;
@@ -186,15 +197,8 @@ impl<G: GarblingScript> Run<'_, G> {
         let sizes = chunk_sizes(self.plan);
         let mut openings = Openings::default();
         let mut ahead = sizes.iter();
-        let mut pending = 0;
         for gates in &sizes {
-            while pending <= LOOKAHEAD {
-                let Some(gates) = ahead.next() else { break };
-                openings.send(script, *gates as u64);
-                pending += 1;
-            }
-            pending -= 1;
-            openings.receive(script, self.role.evaluates());
+            openings.next(script, &mut ahead, self.role.evaluates());
             self.table(script, *gates);
         }
     }
@@ -237,18 +241,12 @@ impl<G: GarblingScript> Run<'_, G> {
     }
 
     fn segment(&self, script: &mut Script, chunks: &[usize], openings: &mut Openings) {
-        let (mut ahead, mut pending, mut behind) = (chunks.iter(), 0, VecDeque::new());
+        let (mut ahead, mut behind) = (chunks.iter(), VecDeque::new());
         for gates in chunks {
             if behind.len() > LOOKAHEAD {
                 behind.pop_front().into_iter().for_each(|g| self.role.streamed_values(script, g));
             }
-            while pending <= LOOKAHEAD {
-                let Some(gates) = ahead.next() else { break };
-                openings.send(script, *gates as u64);
-                pending += 1;
-            }
-            pending -= 1;
-            openings.receive(script, self.role.evaluates());
+            openings.next(script, &mut ahead, self.role.evaluates());
             self.table(script, *gates);
             behind.push_back(*gates as u64);
             if self.role.evaluates() {

@@ -18,9 +18,6 @@ const EVALUATE: Unit = Unit::new("half-gate online", 35.0);
 /// The proof of a gate, at a garbler.
 const PROVE: Unit = Unit::new("half-gate proof", 20.0);
 
-/// All kinds of work.
-pub(crate) const UNITS: [Unit; 3] = [GARBLE, EVALUATE, PROVE];
-
 struct Half {
     me: PartyId,
     evaluator: PartyId,

@@ -34,9 +34,6 @@ const LOOKUP: Unit = Unit::new("look-up online", 60.0);
 /// A layer online.
 const LAYER: Unit = Unit::new("table layer", 3_000.0);
 
-/// All kinds of work.
-pub(crate) const UNITS: [Unit; 5] = [PRODUCT, CONVOLUTION, GATE, LOOKUP, LAYER];
-
 /// Forecasts a run of one batch.
 pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
     let program = circuit.derived::<Program>()?;

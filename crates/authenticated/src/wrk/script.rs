@@ -15,9 +15,6 @@ const GARBLE: Unit = Unit::new("four-row gate", 110.0);
 /// A gate online, at the evaluator.
 const EVALUATE: Unit = Unit::new("four-row gate online", 35.0);
 
-/// All kinds of work.
-pub(crate) const UNITS: [Unit; 2] = [GARBLE, EVALUATE];
-
 struct FourRows {
     me: PartyId,
     rho: Rho,

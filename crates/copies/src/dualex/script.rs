@@ -36,9 +36,6 @@ const CIRCUIT: Unit = Unit::new("dualex circuit", 10_000.0);
 /// A label of the encoding that is fetched and checked.
 const FETCH: Unit = Unit::new("dualex label", 200.0);
 
-/// All kinds of work.
-pub(crate) const UNITS: [Unit; 6] = [GARBLE, KEEP, EVALUATE, WIRE, CIRCUIT, FETCH];
-
 /// About how many bytes a prepared execution takes besides its tables.
 const EXECUTION: u64 = 105_000;
 

@@ -24,9 +24,6 @@ const EVALUATE: Unit = Unit::new("duplo gate online", 20.0);
 /// A key of a wire that is committed to, authenticated or soldered.
 const COMMITMENT: Unit = Unit::new("duplo commitment", 110.0);
 
-/// All kinds of work.
-pub(crate) const UNITS: [Unit; 4] = [GARBLE, KEEP, EVALUATE, COMMITMENT];
-
 /// The pieces in which a window's bytes are sent, so that work and sending overlap.
 const PIECES: u64 = 64;
 
