@@ -16,7 +16,7 @@ use crate::{
     ashare_check, bucketing,
     laand::{
         self, BatchInputs, LaAndBatch, LaAndCheck, LaAndWorkspace, LeakyAndGenerator, Sampled,
-        Width,
+        ULength,
     },
     peers_of,
     shares::{lsb_of_delta, resize_for_overwrite},
@@ -304,8 +304,8 @@ impl Preprocessor {
             let peers = lanes[0].len();
             let inputs = BatchInputs { y: given.is_some(), onto: onto.is_some() };
             let output = open.buckets.room(batch, peers, given, onto);
-            let width = Width::for_rho(open.rho);
-            let of = LaAndBatch { batch, peers, width, chunk: open.chunk, inputs };
+            let length = ULength::for_rho(open.rho);
+            let of = LaAndBatch { batch, peers, length, chunk: open.chunk, inputs };
             let sampled = Sampled::sample(&mut open.laand, output, of, &mut open.lanes, lanes)?;
             let threads = lanes.len().min(batch.leaky().div_ceil(open.chunk));
             let channels = &mut lanes[0];

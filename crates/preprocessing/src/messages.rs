@@ -50,7 +50,7 @@ symbolon_transport::messages! {
     pub LEAKY_U = "leaky AND: U" {
         phase: "triples",
         route: ALL_TO_ALL,
-        length: "8·t up to ρ = 62, otherwise 16·t, for t triples",
+        length: "w/8·t for t triples, with w = 48, 72, 88 bits at ρ = 40, 64, 80",
         carries: "U for each triple of a chunk",
         step: "YWZ20, Fig. 14, 2–3",
     }
@@ -71,14 +71,14 @@ symbolon_transport::messages! {
     pub LEAKY_BLIND = "leaky AND: blinding" {
         phase: "triples",
         route: ALL_TO_ALL,
-        length: "6·w²/8, for U of w bits",
+        length: "6·v²/8, with v = 64 bits up to ρ = 62, otherwise 128",
         carries: "a mask R of V, for each bit b that ρ is made of, masked for b = 1",
         step: "YWZ20, Fig. 14, 4b–7",
     }
     pub LEAKY_MASKED_V = "leaky AND: masked V" {
         phase: "triples",
         route: ALL_TO_ALL,
-        length: "w/8",
+        length: "v/8",
         carries: "the random sum V of all T, masked by R",
         step: "YWZ20, Fig. 14, 4b–7",
     }

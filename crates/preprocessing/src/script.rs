@@ -10,7 +10,7 @@ use symbolon_transport::script::{Script, Unit};
 use crate::abit;
 use crate::ashare_check;
 use crate::bucketing::Batch;
-use crate::laand::{self, LOOKAHEAD, Width, zero_test_bits};
+use crate::laand::{self, LOOKAHEAD, ULength, zero_test_bits};
 
 /// The rest of a leaky AND with one peer.
 const LEAKY_AND: Unit = Unit::new("leaky AND", 45.0);
@@ -87,8 +87,9 @@ impl Terms {
     pub fn triples(self, script: &mut Script, batch: Batch, given: bool) {
         let (leaky, chunk) = (batch.leaky(), laand::chunk(self.ot));
         let anchors = if given { batch.triples } else { 0 };
-        let width = Width::for_rho(self.rho).bytes() as u64;
-        let test = zero_test_bits(Width::for_rho(self.rho));
+        let length = ULength::for_rho(self.rho);
+        let [u, width] = [length.bytes(), length.width().bytes()].map(|bytes| bytes as u64);
+        let test = zero_test_bits(length.width());
         let size = |number: usize| leaky.saturating_sub(number * chunk).min(chunk);
         let draw = |number: usize| {
             let given = anchors.saturating_sub(number * chunk).min(size(number));
@@ -115,7 +116,7 @@ impl Terms {
             }
             if let Some(number) = sent {
                 script.work(LEAKY_AND, (1.0 - BUCKETS) * size(number) as f64 * peers);
-                script.send_all(width * size(number) as u64);
+                script.send_all(u * size(number) as u64);
             }
             if step >= 2 * LOOKAHEAD {
                 script.receive_all();

@@ -34,7 +34,10 @@ use mesh::Lanes;
 const SESSION: SessionId = SessionId([3; 32]);
 
 /// The number of bytes in a leaky triple's U at the ρ of these sessions, 40.
-const U: usize = 8;
+const U: usize = 6;
+
+/// The number of bytes in a word of S, and in an element of the blind test, at that ρ.
+const WORD: usize = 8;
 
 /// The seeds of one direction between two parties on one lane.
 type Seeds = [[Block; 2]; COLUMNS];

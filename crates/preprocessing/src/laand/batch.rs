@@ -78,7 +78,7 @@ impl<'a> Confirmed<'a> {
     pub fn check(self, channels: &mut [Channel], by: LaAndCheck<'_>) -> Result<Checked<'a>> {
         let Confirmed(Sampled { memory, of, output, d }) = self;
         let delta = by.delta.clone();
-        let d = by.run(channels, memory.s(), of.width, d)?;
+        let d = by.run(channels, memory.s(), of.length, d)?;
         // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0 flips its bit, and the others change their keys for it.
         let own = channels[0].me() == 0;
         memory.pack(&d, own);
@@ -150,7 +150,7 @@ impl Sampled<'_> {
 
     /// Returns the low bits of S_i of a triple.
     pub(crate) fn s_of(&self, triple: usize) -> Block {
-        match self.of.width {
+        match self.of.length.width() {
             super::Width::Half => {
                 Block(bytemuck::cast_slice::<_, u64>(self.memory.s())[triple].into())
             }

@@ -2,12 +2,12 @@
 //! of a batch are checked at once.
 
 use symbolon_interaction::{CommitOpenLabels, commit_and_open, toss_coin};
-use symbolon_primitives::{BitVec, Block, Coefficients, Delta, Prg, gf128, xor_masked};
+use symbolon_primitives::{BitVec, Block, Coefficients, Delta, Prg, Secret, gf128, xor_masked};
 use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
 use zeroize::Zeroize;
 
 use super::{
-    width::{Width, Word},
+    width::{ULength, Width, Word},
     zero_test::{TestHashes, ZeroTest},
 };
 use crate::checks::{self, LEAKY_AND, LEAKY_AND_D};
@@ -39,18 +39,18 @@ pub(crate) struct LaAndCheck<'a> {
 }
 
 impl LaAndCheck<'_> {
-    /// Opens d, given this party's bits, and checks all triples with these S, which have `width`
-    /// bits each; returns d.
+    /// Opens d, given this party's bits, and checks all triples with these S of this length; returns
+    /// d.
     ///
     /// Check: leaky AND | `leaky AND`, after commitments to d and ρ·V | wrong U, d, S | 1/2 for a
-    /// guess of an x share; else 2^-62, at ρ = 64 and 80 2^-126
+    /// guess of an x share; else 2^-(w−2)
     ///
     /// Timing: S, Δ | all S are combined, and the sums opened, before one comparison
     pub(super) fn run(
         self,
         channels: &mut [Channel],
         s: &[Block],
-        width: Width,
+        length: ULength,
         mut d: BitVec,
     ) -> Result<BitVec> {
         let n = d.len();
@@ -65,9 +65,11 @@ impl LaAndCheck<'_> {
         let coin = toss_coin(channels, self.session, 2 * self.batch, self.prg)?;
         let [of_sum, of_test] = coin.split();
         let chi = of_sum.into_coefficients();
-        let mut v = match width {
-            Width::Half => combination(words::<u64>(s, n), &d, self.delta, &chi, self.threads),
-            Width::Whole => combination(words::<Block>(s, n), &d, self.delta, &chi, self.threads),
+        // T = S ⊕ d·Δ has w bits.
+        let delta = Secret::new(length.last(**self.delta));
+        let mut v = match length.width() {
+            Width::Half => combination(words::<u64>(s, n), &d, &delta, &chi, self.threads),
+            Width::Whole => combination(words::<Block>(s, n), &d, &delta, &chi, self.threads),
         }?;
         channels[0].tamper_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
         let (zero_test, number) = self.zero_test;
@@ -102,13 +104,13 @@ fn words<W: Word>(memory: &[Block], n: usize) -> &[W] {
 /// The number of products of [`combination`] that are summed at a time.
 const SUMMED: usize = 2048;
 
-/// Returns V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i, where S and Δ have w bits.
+/// Returns V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i, given w bits of S and of Δ.
 ///
 /// Paper: YWZ20, Fig. 14, 4b–6
 fn combination<W: Word>(
     s: &[W],
     d: &BitVec,
-    delta: &Delta,
+    delta: &Block,
     chi: &Coefficients,
     threads: usize,
 ) -> Result<Block> {
@@ -122,7 +124,7 @@ fn combination<W: Word>(
 fn sum_of_products<W: Word>(
     s: &[W],
     d: &BitVec,
-    delta: &Delta,
+    delta: &Block,
     coefficients: &Coefficients,
     first: usize,
 ) -> Block {
@@ -137,5 +139,5 @@ fn sum_of_products<W: Word>(
         v ^= W::inner_product(s, chi);
     }
     let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);
-    v ^ gf128::inner_product(&[chosen], &[W::low(**delta).widen()])
+    v ^ gf128::mul(chosen, *delta)
 }

@@ -25,7 +25,7 @@
 //! and everything later follow the echo. `docs/proofs/leaky-ands.md` proves that U may come first.
 //!
 //! Where the paper has 128 bits of Φ, H, U, S and T, this module uses only the w least significant
-//! ones, as many as ρ requires: see [`Width`], which explains why they suffice.
+//! ones, as many as ρ requires: `laand/width.rs` explains why they suffice.
 //!
 //! Departure: leaky ANDs | WRK17 Fig. 8 | YWZ20 Fig. 14 | proven there; half the hashes
 //!
@@ -74,7 +74,7 @@ use y_shares::YSharesMut;
 pub(crate) use batch::{Checked, Sampled, confirm_logs};
 pub(crate) use check::LaAndCheck;
 pub(crate) use shape::{BatchInputs, LaAndBatch};
-pub use width::Width;
+pub use width::{ULength, Width};
 pub(crate) use workspace::{D_BIT, LaAndWorkspace, X_BIT, Y_BIT, Z_BIT};
 pub(crate) use y_shares::YShares;
 pub use zero_test::bits as zero_test_bits;
@@ -316,13 +316,13 @@ impl LeakyAndGenerator {
     /// Runs steps 1 to 4b for one part of a batch, up to this party's d. The bits of the part are
     /// left in `part.bits`.
     pub fn generate(&mut self, channels: &mut [Channel], part: &mut Part<'_>) -> Result<()> {
-        match part.width {
+        match part.length.width() {
             Width::Half => self.generate_as::<u64>(channels, part),
             Width::Whole => self.generate_as::<Block>(channels, part),
         }
     }
 
-    /// Does the work of [`generate`](Self::generate) with U of the width W.
+    /// Does the work of [`generate`](Self::generate) with U in words W.
     fn generate_as<W: Word>(
         &mut self,
         channels: &mut [Channel],
@@ -342,7 +342,7 @@ impl LeakyAndGenerator {
                 channels.iter_mut().try_for_each(Channel::flush)?;
             }
             if self.lane == 0 {
-                self.prepare_zero_test(channels, part.width, step)?;
+                self.prepare_zero_test(channels, part.length.width(), step)?;
             }
             let theirs = (LOOKAHEAD..chunks + LOOKAHEAD).contains(&step);
             if theirs {
@@ -495,9 +495,10 @@ impl LeakyAndGenerator {
                 W::lower(hashed, &mut u[peer * layout.n..][block.clone()]);
             }
             W::lower(s, &mut all_s[place..end]);
+            part.length.truncate(&mut all_s[place..end]);
         }
-        for (channel, u) in channels.iter_mut().zip(u.chunks_exact(layout.n)) {
-            channel.send(LEAKY_U, bytemuck::cast_slice(u))?;
+        for (channel, u) in channels.iter_mut().zip(u.chunks_exact_mut(layout.n)) {
+            channel.send(LEAKY_U, part.length.pack(u))?;
             channel.flush()?;
         }
         Ok(())
@@ -517,7 +518,8 @@ impl LeakyAndGenerator {
         let [x, .., d] = &mut part.bits;
         let s = &mut words_mut::<W>(part.s)[range.clone()];
         for channel in channels.iter_mut() {
-            channel.recv_into(LEAKY_U, bytemuck::cast_slice_mut(u))?;
+            channel.recv_into(LEAKY_U, part.length.packed(u))?;
+            part.length.unpack(u);
             W::xor_masked(s, x, range.start, u);
         }
         channels[0].tamper_state("leaky AND: S", bytemuck::cast_slice_mut(s));

@@ -1,6 +1,6 @@
 //! The sizes of a batch of leaky triples.
 
-use super::Width;
+use super::ULength;
 use crate::bucketing::Batch;
 
 /// A batch of leaky triples to be made.
@@ -9,7 +9,7 @@ pub(crate) struct LaAndBatch {
     pub batch: Batch,
     pub peers: usize,
     /// The length of U and S.
-    pub width: Width,
+    pub length: ULength,
     /// The number of triples in a chunk.
     pub chunk: usize,
     pub inputs: BatchInputs,

@@ -7,10 +7,12 @@
 //!
 //! `docs/proofs/leaky-ands.md` shows that a wrong triple then passes with probability 2^-(w−2).
 //!
-//! So w − 2 must be at least ρ: 64 bits up to ρ = 62, and 128 above. With buckets of three, 64 bits
-//! save 48 bytes per AND gate between two parties.
+//! So w − 2 must be at least ρ. [`ULength`] is the least such w of whole bytes: 48 bits at ρ = 40,
+//! 72 at ρ = 64, 88 at ρ = 80. With buckets of three, 48 bits save 60 bytes per AND gate between two
+//! parties. In memory the words of U and S have 64 or 128 bits ([`Width`]): they are computed as
+//! fast as that, and packed when they are sent.
 //!
-//! Departure: leaky ANDs: Φ, U, S, T | κ bits | their 64 lowest bits up to ρ = 62, else 128 | only
+//! Departure: leaky ANDs: Φ, U, S, T | κ bits | their w lowest bits, w = ρ + 2 in whole bytes | only
 //! a linear check and the bit d use them (`docs/proofs/leaky-ands.md#messages-of-w-bits`)
 
 use bytemuck::Pod;
@@ -23,6 +25,9 @@ pub(super) trait Word: Pod + Sync {
 
     /// Returns the block with these low bits and zeros above.
     fn widen(self) -> Block;
+
+    /// Returns only the `bits` least significant bits.
+    fn last(self, bits: u32) -> Self;
 
     /// Writes the low bits of many blocks.
     fn lower(blocks: &[Block], out: &mut [Self]);
@@ -47,6 +52,11 @@ impl Word for u64 {
     #[inline]
     fn widen(self) -> Block {
         Block(self.into())
+    }
+
+    #[inline]
+    fn last(self, bits: u32) -> Self {
+        self & (u64::MAX >> (u64::BITS - bits))
     }
 
     fn lower(blocks: &[Block], out: &mut [u64]) {
@@ -81,6 +91,11 @@ impl Word for Block {
         self
     }
 
+    #[inline]
+    fn last(self, bits: u32) -> Self {
+        Block(self.0 & (u128::MAX >> (u128::BITS - bits)))
+    }
+
     fn lower(blocks: &[Block], out: &mut [Block]) {
         out.copy_from_slice(blocks);
     }
@@ -101,7 +116,79 @@ impl Word for Block {
     }
 }
 
-/// The width w.
+/// The length w of U, S and T in bits, a multiple of 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ULength {
+    bits: u32,
+}
+
+impl ULength {
+    /// Returns the smallest length with which a wrong triple passes with probability at most
+    /// 2^-`rho`.
+    pub fn for_rho(rho: u32) -> ULength {
+        ULength { bits: (rho + 2).next_multiple_of(8).min(u128::BITS) }
+    }
+
+    /// Returns w / 8, the number of bytes in a triple's U.
+    pub fn bytes(self) -> usize {
+        self.bits as usize / 8
+    }
+
+    /// Returns the words that hold values of this length.
+    pub fn width(self) -> Width {
+        if self.bits <= u64::BITS { Width::Half } else { Width::Whole }
+    }
+
+    /// Returns the block with only its w least significant bits.
+    pub(super) fn last(self, block: Block) -> Block {
+        block.last(self.bits)
+    }
+
+    /// Leaves only the w least significant bits of each word.
+    pub(super) fn truncate<W: Word>(self, words: &mut [W]) {
+        if self.bytes() < size_of::<W>() {
+            words.iter_mut().for_each(|word| *word = word.last(self.bits));
+        }
+    }
+
+    /// Moves the w least significant bits of each word to the front of the memory, and returns
+    /// these bytes.
+    pub(super) fn pack<W: Word>(self, words: &mut [W]) -> &[u8] {
+        let (size, packed, n) = (size_of::<W>(), self.bytes(), words.len());
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
+        if packed < size {
+            // A word is copied whole. What is too long is overwritten by the next one, and reaches
+            // no word that is still to be read.
+            for k in 0..n {
+                let word: W = bytemuck::pod_read_unaligned(&bytes[size * k..][..size]);
+                bytes[packed * k..][..size].copy_from_slice(bytemuck::bytes_of(&word));
+            }
+        }
+        &bytes[..packed * n]
+    }
+
+    /// Returns where the bytes of so long values are put, to be [`unpack`](Self::unpack)ed there.
+    pub(super) fn packed<W: Word>(self, words: &mut [W]) -> &mut [u8] {
+        let n = words.len();
+        &mut bytemuck::cast_slice_mut(words)[..self.bytes() * n]
+    }
+
+    /// Makes words of the bytes at the front of the memory.
+    pub(super) fn unpack<W: Word>(self, words: &mut [W]) {
+        let (size, packed, n) = (size_of::<W>(), self.bytes(), words.len());
+        if packed < size {
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
+            for k in (0..n).rev() {
+                let word: W = bytemuck::pod_read_unaligned(&bytes[packed * k..][..size]);
+                let word = word.last(self.bits);
+                bytes[size * k..][..size].copy_from_slice(bytemuck::bytes_of(&word));
+            }
+        }
+    }
+}
+
+/// The number of bits in a word of U or S in memory, and of those MACs of which only a part is
+/// kept. The blind test's field has as many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// 64 bits.
@@ -111,13 +198,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// Returns the smallest width with which a wrong triple passes with probability at most
-    /// 2^-`rho`.
-    pub fn for_rho(rho: u32) -> Width {
-        if rho + 2 <= u64::BITS { Width::Half } else { Width::Whole }
-    }
-
-    /// Returns w / 8, the number of bytes in a triple's U.
+    /// Returns the number of bytes in a word.
     pub fn bytes(self) -> usize {
         match self {
             Width::Half => size_of::<u64>(),
@@ -125,12 +206,12 @@ impl Width {
         }
     }
 
-    /// Returns how many 64-bit words hold the w bits of this many triples.
+    /// Returns how many 64-bit words hold a word for each of this many triples.
     pub(super) fn words(self, triples: usize) -> usize {
         triples * self.bytes() / size_of::<u64>()
     }
 
-    /// Returns the block with only its w least significant bits.
+    /// Returns the block with only the bits that a word has.
     pub(crate) fn low(self, block: Block) -> Block {
         match self {
             Width::Half => u64::low(block).widen(),
@@ -156,7 +237,7 @@ impl Width {
         }
     }
 
-    /// Returns how many blocks hold the w bits of this many triples.
+    /// Returns how many blocks hold a word for each of this many triples.
     pub(super) fn blocks(self, triples: usize) -> usize {
         (triples * self.bytes()).div_ceil(size_of::<Block>())
     }
@@ -170,11 +251,45 @@ mod tests {
     #[test]
     fn a_guess_succeeds_no_more_often_than_rho_allows() {
         for rho in 1..=126 {
-            let width = Width::for_rho(rho);
+            let length = ULength::for_rho(rho);
             // One of the bits is known, and one is lost in the sum.
-            let unknown = 8 * width.bytes() as u32 - 2;
-            assert!(unknown >= rho, "{rho}: {width:?}");
-            assert_eq!(width == Width::Half, rho <= 62, "{rho}: {width:?}");
+            let unknown = 8 * length.bytes() as u32 - 2;
+            assert!((rho..rho + 8).contains(&unknown), "{rho}: {length:?}");
+            assert_eq!(length.width() == Width::Half, rho <= 62, "{rho}: {length:?}");
+        }
+        assert_eq!([40, 64, 80].map(|rho| ULength::for_rho(rho).bytes()), [6, 9, 11]);
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        fn check<W: Word + PartialEq>(rho: u32, prg: &mut Prg) {
+            let length = ULength::for_rho(rho);
+            for n in [0, 1, 2, 3, 100] {
+                let words: Vec<W> = (0..n).map(|_| W::low(prg.block())).collect();
+                let mut kept = words.clone();
+                length.truncate(&mut kept);
+                let blocks = words.iter().map(|word| length.last(word.widen()));
+                assert!(kept.iter().map(|word| word.widen()).eq(blocks), "{rho}");
+
+                let mut sent = words.clone();
+                let sent = length.pack(&mut sent);
+                let bytes = kept.iter().map(|word| word.widen().to_bytes());
+                let bytes: Vec<u8> =
+                    bytes.flat_map(|bytes| bytes.into_iter().take(length.bytes())).collect();
+                assert_eq!(sent, bytes);
+
+                let mut received = vec![W::low(Block(u128::MAX)); n];
+                length.packed(&mut received).copy_from_slice(sent);
+                length.unpack(&mut received);
+                assert!(received == kept, "{rho}, {n}");
+            }
+        }
+        let mut prg = Prg::from_seed(Block(14));
+        for rho in [1, 7, 40, 46, 47, 62] {
+            check::<u64>(rho, &mut prg);
+        }
+        for rho in [63, 64, 80, 110, 126] {
+            check::<Block>(rho, &mut prg);
         }
     }
 

@@ -3,7 +3,7 @@
 use symbolon_primitives::bucket_kernels::{Record, Records};
 use symbolon_primitives::{BitVec, Block, HugeBuf, bytes_of_rows};
 
-use super::{LaAndBatch, Width, YShares, anchors::Anchors, y_shares::YSharesMut};
+use super::{LaAndBatch, ULength, Width, YShares, anchors::Anchors, y_shares::YSharesMut};
 use crate::Triples;
 
 /// One party's memory, kept from batch to batch, because the first use of new memory is slow. The
@@ -20,7 +20,7 @@ pub(crate) struct LaAndWorkspace {
     y_shares: YShares,
     /// This party's bits of x, y and r.
     bits: [BitVec; 3],
-    /// S of step 4, as wide as U. The peers' U are XORed to it when they arrive.
+    /// S of step 4, in words as long as those of U. The peers' U are XORed to it when they arrive.
     s: HugeBuf<Block>,
     /// A byte per triple, plus padding: see [`X_BIT`] and the others. The buckets gather them at
     /// random.
@@ -46,14 +46,14 @@ pub(crate) struct Part<'a> {
     pub(super) y_shares: YSharesMut<'a>,
     /// The number of triples.
     pub len: usize,
-    /// Memory for the S of all triples, with `width` bits each.
+    /// Memory for the S of all triples.
     pub s: &'a mut [Block],
     /// The number of triples in a chunk.
     pub chunk: usize,
     /// The number of leaky triples per resulting triple.
     pub leaky_each: u64,
     /// The length of U and S.
-    pub width: Width,
+    pub length: ULength,
     /// This party's bits of x, y, r and d of this part, filled by the lane.
     pub bits: [BitVec; 4],
 }
@@ -61,7 +61,8 @@ pub(crate) struct Part<'a> {
 impl LaAndWorkspace {
     /// Makes room for a batch.
     pub(super) fn reset(&mut self, of: &LaAndBatch) {
-        let LaAndBatch { batch, peers, width, .. } = *of;
+        let LaAndBatch { batch, peers, length, .. } = *of;
+        let width = length.width();
         self.peers = peers;
         let shuffled = batch.leaky() - batch.anchors();
         self.records.reset(shuffled * peers);
@@ -79,7 +80,7 @@ impl LaAndWorkspace {
         of: &LaAndBatch,
         lanes: usize,
     ) -> Vec<Part<'a>> {
-        let LaAndBatch { batch, peers, width, chunk, inputs } = *of;
+        let LaAndBatch { batch, peers, length, chunk, inputs } = *of;
         let all = batch.leaky();
         let chunks = all.div_ceil(chunk).max(1);
         let size = chunks.div_ceil(lanes) * chunk;
@@ -94,8 +95,8 @@ impl LaAndWorkspace {
             let bits = std::array::from_fn(|_| BitVec::zeros(0));
             let y_shares = y_shares.take_first(others);
             let records = records.split_off_mut(..others * peers).expect("a record for each");
-            let s = s.split_off_mut(..width.blocks(len)).expect("an S for each");
-            Part { anchors, bits, records, y_shares, len, s, chunk, leaky_each, width }
+            let s = s.split_off_mut(..length.width().blocks(len)).expect("an S for each");
+            Part { anchors, bits, records, y_shares, len, s, chunk, leaky_each, length }
         };
         (0..all).step_by(size).map(part).collect()
     }

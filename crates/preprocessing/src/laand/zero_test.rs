@@ -6,12 +6,12 @@
 //! already, and others may wait in a store. So the parties open ρ·Σ V_i for a random ρ = Σ ρ_i that
 //! nobody knows.
 //!
-//! V, ρ and the following values are in GF(2^w); only the w last bits of V are used. P_i draws m =
-//! 6w authenticated bits b^i and w random bits R_i with the batch. With its keys K_i[b^j_k], it
+//! V, ρ and the following values are in GF(2^v), v = 64 if w ≤ 64 and else 128; only the v last bits
+//! of V are used. P_i draws m = 6v authenticated bits b^i and v random bits R_i with the batch. With its keys K_i[b^j_k], it
 //! sends P_j, before the coin for χ is tossed,
 //!
 //! ```text
-//! c_ij,k = H(K_i[b^j_k], ij‖k) ⊕ H(K_i[b^j_k] ⊕ Δ_i, ij‖k) ⊕ R_i          (w bits of each H)
+//! c_ij,k = H(K_i[b^j_k], ij‖k) ⊕ H(K_i[b^j_k] ⊕ Δ_i, ij‖k) ⊕ R_i          (v bits of each H)
 //! ```
 //!
 //! The coin also determines g_1 … g_m, and ρ_i = Σ_k g_k·b^i_k. Then P_i
@@ -206,7 +206,7 @@ fn gadget(width: Width, m: usize, coin: Block) -> Vec<Block> {
     (0..m).map(|_| low(width, prg.block())).collect()
 }
 
-/// Returns the w last bits of a block.
+/// Returns the v last bits of a block.
 fn low(width: Width, block: Block) -> Block {
     match width {
         Width::Half => Block(block.0 & u128::from(u64::MAX)),
@@ -214,7 +214,7 @@ fn low(width: Width, block: Block) -> Block {
     }
 }
 
-/// Reduces a sum of products in GF(2^128) to an element of GF(2^w). Products of 64-bit elements
+/// Reduces a sum of products in GF(2^128) to an element of GF(2^v). Products of 64-bit elements
 /// have at most 127 bits and are not reduced yet; they are reduced modulo X^64 + X^4 + X^3 + X + 1.
 fn reduced(width: Width, sum: Block) -> Block {
     let fold = |x: u128| {
@@ -227,7 +227,7 @@ fn reduced(width: Width, sum: Block) -> Block {
     }
 }
 
-/// Receives elements of GF(2^w).
+/// Receives elements of GF(2^v).
 fn receive(channel: &mut Channel, kind: Message, width: Width, n: usize) -> Result<Vec<Block>> {
     let sent = channel.recv(kind, n * width.bytes())?;
     let element = |bytes: &[u8]| {

@@ -63,7 +63,7 @@ fn cheat(cheater: u16, seed: u128, cheat: FnAdversary) -> Ended {
     run_with(cheater, parties(2, 1, seed), cheat, FnAdversary::new())
 }
 
-/// Like [`cheat`], but at ρ = 80, where U and S have 128 bits.
+/// Like [`cheat`], but at ρ = 80, where U and S have 88 bits.
 fn cheat_at_80(cheater: u16, seed: u128, cheat: FnAdversary) -> Ended {
     let mut parties = parties(2, 1, seed);
     parties.iter_mut().for_each(|party| party.open.rho = 80);
@@ -146,25 +146,28 @@ fn wrong_u_on(cases: &[(usize, u128)]) {
 fn wrong_s() {
     for cheater in [0, 1] {
         for bit in [0, 1, 8 * U - 1] {
-            let ended =
-                cheat(cheater, 5, state("leaky AND: S", move |s| s[U + bit / 8] ^= 1 << (bit % 8)));
+            let ended = cheat(
+                cheater,
+                5,
+                state("leaky AND: S", move |s| s[WORD + bit / 8] ^= 1 << (bit % 8)),
+            );
             ended.assert_caught(checks::LEAKY_AND);
         }
     }
 }
 
-/// Fig. 14 steps 3 and 4 where ρ requires all bits of U and S: a wrong one in the half that is
+/// Fig. 14 steps 3 and 4 where ρ requires more bits of U and S: a wrong one among those that are
 /// absent at ρ = 40. In U it is caught if the honest party's x is 1, in S always.
 /// Cheat: 2 | Fig. 14, steps 3 and 4 | at ρ = 80, a wrong U or S in the bits that there are not at
 /// ρ = 40 | `leaky AND` | 1/2, if x = 1; always
 #[test]
-fn wrong_u_and_s_in_their_upper_half() {
+fn wrong_u_and_s_in_their_upper_bits() {
     let mut caught = Rate::default();
     for seed in 0..100 {
         let triple = seed as usize % BATCH.leaky();
         let adversary = message("leaky AND: U", move |u| {
-            assert_eq!(u.len(), 16 * BATCH.leaky());
-            u[16 * triple + 12] ^= 0x10;
+            assert_eq!(u.len(), 11 * BATCH.leaky());
+            u[11 * triple + 8] ^= 0x10;
         });
         let ended = cheat_at_80(seed as u16 % 2, seed, adversary);
         caught.note(ended.x(triple));
@@ -175,7 +178,7 @@ fn wrong_u_and_s_in_their_upper_half() {
         }
     }
     caught.assert_predicted(0.5, "caught");
-    for (cheater, bit) in [(0, 64), (1, 127)] {
+    for (cheater, bit) in [(0, 48), (1, 87)] {
         let adversary = state("leaky AND: S", move |s| s[16 + bit / 8] ^= 1 << (bit % 8));
         cheat_at_80(cheater, 5, adversary).assert_caught(checks::LEAKY_AND);
     }
@@ -261,7 +264,7 @@ fn garbage_behind_the_last_d() {
 #[test]
 fn wrong_v() {
     for cheater in [0, 1] {
-        for bit in [0, 8 * U - 1] {
+        for bit in [0, 8 * WORD - 1] {
             let v = state("leaky AND: V", move |v| v[bit / 8] ^= 1 << (bit % 8));
             cheat(cheater, 10, v).assert_caught(checks::LEAKY_AND);
         }
@@ -273,7 +276,7 @@ fn wrong_v() {
 fn bits_of_rho(party: u16, seed: u128, rho: u32) -> BitVec {
     let mut parties = parties(2, 1, seed);
     let lane = &mut parties[usize::from(party)].open.lanes[0];
-    lane.random_bits(laand::zero_test_bits(Width::for_rho(rho)))
+    lane.random_bits(laand::zero_test_bits(ULength::for_rho(rho).width()))
 }
 
 /// The check of Fig. 14, step 5: a wrong R for one of the bits that make up ρ. It is noticed
@@ -288,7 +291,7 @@ fn a_wrong_blinding_tells_a_bit_of_rho() {
         let wrong = |at| message("leaky AND: blinding", move |sent| sent[at] ^= 4);
         let cheater = seed as u16 % 2;
         let (rho, ended) = match seed / 2 % 2 {
-            0 => (40, cheat(cheater, seed, wrong(U * BIT))),
+            0 => (40, cheat(cheater, seed, wrong(WORD * BIT))),
             _ => (80, cheat_at_80(cheater, seed, wrong(16 * BIT + 15))),
         };
         let bit = bits_of_rho(1 - cheater, seed, rho).get(BIT);
@@ -309,7 +312,7 @@ fn a_wrong_blinding_tells_a_bit_of_rho() {
 #[test]
 fn another_masked_v() {
     for cheater in [0, 1] {
-        for bit in [0, 8 * U - 1] {
+        for bit in [0, 8 * WORD - 1] {
             let wrong = message("leaky AND: masked V", move |v| v[bit / 8] ^= 1 << (bit % 8));
             cheat(cheater, 14, wrong).assert_caught(checks::LEAKY_AND);
         }
@@ -324,11 +327,11 @@ fn another_masked_v() {
 /// are right; `leaky AND` if it fits some bits only | always
 #[test]
 fn another_mask_of_v() {
-    for (cheater, bits) in [(0, 48 * U), (1, 48 * U), (0, 24 * U), (1, 24 * U)] {
+    for (cheater, bits) in [(0, 48 * WORD), (1, 48 * WORD), (0, 24 * WORD), (1, 24 * WORD)] {
         let cheat_all = FnAdversary::new().on_outgoing(move |kind, _, payload| {
             match kind {
                 "leaky AND: blinding" => {
-                    payload.chunks_mut(U).take(bits).for_each(|sent| sent[2] ^= 9);
+                    payload.chunks_mut(WORD).take(bits).for_each(|sent| sent[2] ^= 9);
                 }
                 "leaky AND: masked V" => payload[2] ^= 9,
                 _ => {}
@@ -336,7 +339,7 @@ fn another_mask_of_v() {
             Action::Send
         });
         let ended = cheat(cheater, 15, cheat_all);
-        match bits == 48 * U {
+        match bits == 48 * WORD {
             true => ended.assert_harmless(),
             false => ended.assert_caught(checks::LEAKY_AND),
         }

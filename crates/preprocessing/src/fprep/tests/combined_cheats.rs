@@ -257,17 +257,21 @@ fn a_wrong_u_covered_up_by_an_accomplice() {
     let mut caught = Rate::default();
     for seed in 0..200 {
         let (byte, bit) = [(3, 0x10), (0, 1)][seed as usize % 2];
-        let place = U * (seed as usize % BATCH.leaky()) + byte;
+        let triple = seed as usize % BATCH.leaky();
         let mut parties = parties(3, 1, 1_500 + seed);
         mesh::cheat(
             &mut parties[0].lanes,
             VICTIM,
-            message("leaky AND: U", move |u| u[place] ^= bit),
+            message("leaky AND: U", move |u| u[U * triple + byte] ^= bit),
         );
         // The state is changed at the channel to the first peer.
-        mesh::cheat(&mut parties[1].lanes, 0, state("leaky AND: S", move |s| s[place] ^= bit));
+        mesh::cheat(
+            &mut parties[1].lanes,
+            0,
+            state("leaky AND: S", move |s| s[WORD * triple + byte] ^= bit),
+        );
         let ended = run(parties, |open, lanes| open.triples(lanes, BATCH));
-        let x = ended[usize::from(VICTIM)].0.laand.own_x(place / U);
+        let x = ended[usize::from(VICTIM)].0.laand.own_x(triple);
         caught.note(!x);
         match x {
             false => mesh::assert_caught_by_all(&results(ended), &[0, 1], checks::LEAKY_AND),

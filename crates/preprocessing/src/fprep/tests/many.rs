@@ -188,13 +188,13 @@ fn wrong_s_and_d() {
             for bit in [0, 8, 8 * U - 1] {
                 // The state is changed at the channel to the first peer.
                 let first = u16::from(party == 0);
-                let s = move |s: &mut [u8]| s[U + bit / 8] ^= 1 << (bit % 8);
+                let s = move |s: &mut [u8]| s[WORD + bit / 8] ^= 1 << (bit % 8);
                 cheat((n, party, first), 31, || state("leaky AND: S", s)).assert_caught_if(true);
             }
             let cheats: Vec<_> =
                 peers_of(party, usize::from(n)).map(|p| (p.number(), u16::from(p == 0))).collect();
             let ended = run_with(parties(n, 1, 32), &cheats, |cheater, _| {
-                state("leaky AND: S", move |s| s[U * usize::from(cheater)] ^= 1)
+                state("leaky AND: S", move |s| s[WORD * usize::from(cheater)] ^= 1)
             });
             ended.assert_caught_if(true);
         }
@@ -227,9 +227,9 @@ fn wrong_v() {
 #[test]
 fn equivocated_blinding_of_v() {
     for case in CASES {
-        let masked = || nth_message("leaky AND: masked V", 0, |v| v[U - 1] ^= 0x80);
+        let masked = || nth_message("leaky AND: masked V", 0, |v| v[WORD - 1] ^= 0x80);
         cheat(case, 38, masked).assert_caught_if(true);
-        let flip = |c: &mut Vec<u8>| c.iter_mut().step_by(U).for_each(|byte| *byte ^= 1);
+        let flip = |c: &mut Vec<u8>| c.iter_mut().step_by(WORD).for_each(|byte| *byte ^= 1);
         cheat(case, 39, || nth_message("leaky AND: blinding", 0, flip)).assert_caught_if(true);
     }
 }

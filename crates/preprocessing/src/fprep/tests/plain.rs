@@ -27,10 +27,10 @@ fn challenge() -> symbolon_primitives::Challenge {
 /// Does everything that [`Preprocessor::make`] does, with buckets from a fixed challenge.
 fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snapshot> {
     let peers = lanes[0].len();
-    let width = Width::for_rho(open.rho);
+    let length = ULength::for_rho(open.rho);
     let output = open.buckets.room(batch, peers, None, None);
     let inputs = BatchInputs::default();
-    let of = LaAndBatch { batch, peers, width, chunk: open.chunk, inputs };
+    let of = LaAndBatch { batch, peers, length, chunk: open.chunk, inputs };
     let sampled = Sampled::sample(&mut open.laand, output, of, &mut open.lanes, lanes)?;
     let triples = 0..batch.leaky();
     let drawn = triples.clone().map(|t| drawn(&sampled, t, peers)).collect();
@@ -107,10 +107,8 @@ fn leaky_and_good_triples_are_those_of_the_figures() {
         });
         let made = all_end_well(ended);
         let deltas = deltas(n, 7);
-        let low = |s: Block| match Width::for_rho(rho) {
-            Width::Half => Block(s.0 as u64 as u128),
-            Width::Whole => s,
-        };
+        let bits = 8 * ULength::for_rho(rho).bytes();
+        let low = |s: Block| Block(s.0 & (u128::MAX >> (128 - bits)));
         let mut leaky: Vec<[Shared; 3]> = Vec::new();
         for t in 0..batch.leaky() {
             let of = |which: usize| shared(made.iter().map(|made| &made.drawn[t][which]));

@@ -7,7 +7,7 @@ use symbolon_transport::adversary::{Action, FnAdversary};
 
 use super::*;
 use crate::checks::LEAKY_AND;
-use crate::laand::{TestHashes, ZeroTest};
+use crate::laand::{TestHashes, Width, ZeroTest};
 
 /// The results of a test of these V.
 struct Tested {
