@@ -124,41 +124,72 @@ pub fn eval_words(plan: &Plan, inputs: &[u64]) -> Vec<u64> {
     eval_lanes(plan, inputs)
 }
 
-/// Evaluates once on the bits of all inputs, joined in order; returns the bits of all outputs,
-/// joined in order.
-///
-/// # Panics
-/// When `inputs` has another length than the main component's inputs; [`eval_ports`] checks.
-pub fn eval_bits(circuit: &Circuit, inputs: &[bool]) -> Vec<bool> {
-    let words: Vec<u64> = inputs.iter().map(|&bit| u64::from(bit)).collect();
-    eval_words(&Plan::with_lookups(circuit), &words).into_iter().map(|word| word & 1 == 1).collect()
+/// A circuit that is evaluated many times: it is planned once, which takes longer than an evaluation.
+pub struct Evaluator<'a> {
+    circuit: &'a Circuit,
+    plan: Plan,
 }
 
-/// Evaluates once on one bit vector per input; returns one per output.
+impl<'a> Evaluator<'a> {
+    /// Plans the circuit.
+    pub fn new(circuit: &'a Circuit) -> Self {
+        Evaluator { circuit, plan: Plan::with_lookups(circuit) }
+    }
+
+    /// Evaluates once on the bits of all inputs, joined in order; returns the bits of all outputs,
+    /// joined in order.
+    ///
+    /// # Panics
+    /// When `inputs` has another length than the main component's inputs; [`ports`](Self::ports)
+    /// checks.
+    pub fn bits(&self, inputs: &[bool]) -> Vec<bool> {
+        let words: Vec<u64> = inputs.iter().map(|&bit| u64::from(bit)).collect();
+        eval_words(&self.plan, &words).into_iter().map(|word| word & 1 == 1).collect()
+    }
+
+    /// Evaluates once on one bit vector per input; returns one per output.
+    ///
+    /// # Errors
+    /// [`CircuitError::Invalid`] when there are more or fewer vectors than inputs,
+    /// [`CircuitError::Value`] when one has another length than its input's width.
+    pub fn ports(&self, inputs: &[Vec<bool>]) -> Result<Vec<Vec<bool>>, CircuitError> {
+        let circuit = self.circuit;
+        if inputs.len() != circuit.inputs().len() {
+            return Err(CircuitError::invalid(format!(
+                "values for {} inputs given, the circuit has {}",
+                inputs.len(),
+                circuit.inputs().len()
+            )));
+        }
+        for (input, bits) in circuit.inputs().iter().zip(inputs) {
+            if bits.len() as u64 != input.ty.width() {
+                return Err(CircuitError::Value {
+                    input: input.name.clone(),
+                    ty: input.ty.to_string(),
+                    reason: format!("has {} bits, {} given", input.ty.width(), bits.len()),
+                });
+            }
+        }
+        let mut outputs = self.bits(&inputs.concat()).into_iter();
+        let take = |width: u64| outputs.by_ref().take(width as usize).collect();
+        Ok(circuit.outputs().iter().map(|output| output.ty.width()).map(take).collect())
+    }
+}
+
+/// Evaluates once, as [`Evaluator::bits`] does.
+///
+/// # Panics
+/// When `inputs` has another length than the main component's inputs.
+pub fn eval_bits(circuit: &Circuit, inputs: &[bool]) -> Vec<bool> {
+    Evaluator::new(circuit).bits(inputs)
+}
+
+/// Evaluates once, as [`Evaluator::ports`] does.
 ///
 /// # Errors
-/// [`CircuitError::Invalid`] when there are more or fewer vectors than inputs,
-/// [`CircuitError::Value`] when one has another length than its input's width.
+/// Those of [`Evaluator::ports`].
 pub fn eval_ports(circuit: &Circuit, inputs: &[Vec<bool>]) -> Result<Vec<Vec<bool>>, CircuitError> {
-    if inputs.len() != circuit.inputs().len() {
-        return Err(CircuitError::invalid(format!(
-            "values for {} inputs given, the circuit has {}",
-            inputs.len(),
-            circuit.inputs().len()
-        )));
-    }
-    for (input, bits) in circuit.inputs().iter().zip(inputs) {
-        if bits.len() as u64 != input.ty.width() {
-            return Err(CircuitError::Value {
-                input: input.name.clone(),
-                ty: input.ty.to_string(),
-                reason: format!("has {} bits, {} given", input.ty.width(), bits.len()),
-            });
-        }
-    }
-    let mut outputs = eval_bits(circuit, &inputs.concat()).into_iter();
-    let take = |width: u64| outputs.by_ref().take(width as usize).collect();
-    Ok(circuit.outputs().iter().map(|output| output.ty.width()).map(take).collect())
+    Evaluator::new(circuit).ports(inputs)
 }
 
 #[cfg(test)]

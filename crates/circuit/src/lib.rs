@@ -37,7 +37,7 @@ pub use certain::certain_failures;
 pub use circuit::Circuit;
 pub use clients::ClientPorts;
 pub use error::CircuitError;
-pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
+pub use eval::{Evaluator, Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
 pub use field::Field;
 pub use file::{CircuitFile, FileFormat, read_circuit, read_circuit_file};
 pub use ir::{

@@ -1,6 +1,6 @@
 //! Runs a program's tests: each with the interpreter and as a circuit.
 
-use symbolon_circuit::{Stats, eval_ports, format_value};
+use symbolon_circuit::{Evaluator, Stats, format_value};
 
 use crate::compile::Checked;
 use crate::diag::Diagnostics;
@@ -98,7 +98,8 @@ fn run_test(
         let what = errors.render(&checked.sources, false);
         return Err(Wrong { at: at(instance.span), ..wrong(what) });
     };
-    let case = Case { checked, instance: &instance, types: &types, circuit: &circuit, fails };
+    let by = Evaluator::new(&circuit);
+    let case = Case { checked, instance: &instance, types: &types, circuit: &circuit, by, fails };
     let rounds = if types.is_empty() { 1 } else { RUNS };
     for _ in 0..rounds {
         let bits = draw(shapes, &types, &mut || random.bit());
@@ -121,6 +122,7 @@ struct Case<'a> {
     instance: &'a Instance,
     types: &'a [TyId],
     circuit: &'a symbolon_circuit::Circuit,
+    by: Evaluator<'a>,
     fails: Option<&'a str>,
 }
 
@@ -149,7 +151,7 @@ impl Case<'_> {
     /// Compares what the interpreter found with the circuit and with what the test wants.
     fn compare(&self, interpreted: Option<usize>, bits: &Bits) -> Result<(), (String, Span)> {
         let own = |what: String| (what, self.instance.span);
-        let outputs = eval_ports(self.circuit, bits).map_err(|error| own(error.to_string()))?;
+        let outputs = self.by.ports(bits).map_err(|error| own(error.to_string()))?;
         let ports = self.circuit.outputs().iter().zip(&outputs);
         let number = ports
             .filter(|(output, _)| output.name == symbolon_circuit::Circuit::FAILURE)

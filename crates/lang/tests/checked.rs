@@ -1,6 +1,6 @@
 //! `#[checked]` functions: what does not fit fails.
 
-use crate::common::{bits, circuit, errors_of};
+use crate::common::{bits, circuit, errors_of, function};
 
 /// Returns whether a run did not fail, and its result.
 fn outcome(outputs: &[String]) -> Option<String> {
@@ -53,16 +53,18 @@ fn operators_fail_where_those_of_rust_do() {
     };
     for (body, rust) in signed {
         let circuit = program("i8", body);
+        let computed = function(&circuit);
         for (a, b) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (*a, *b))) {
-            let found = bits(&circuit, &[&a.to_string(), &b.to_string()]);
+            let found = computed(&[&a.to_string(), &b.to_string()]);
             assert_eq!(outcome(&found), shown(rust(a, b)), "{body}: {a} {b}");
         }
     }
     for (body, rust) in unsigned {
         let circuit = program("u8", body);
+        let computed = function(&circuit);
         for (a, b) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (*a, *b))) {
             let (a, b) = (a as u8, b as u8);
-            let found = bits(&circuit, &[&a.to_string(), &b.to_string()]);
+            let found = computed(&[&a.to_string(), &b.to_string()]);
             assert_eq!(outcome(&found), shown(rust(a, b)), "{body}: {a} {b}");
         }
     }

@@ -1,6 +1,6 @@
 //! The library's functions where their arguments are extreme: infinite, NaN, and large constants.
 
-use crate::common::{bits, circuit, compute, errors_of};
+use crate::common::{bits, circuit, compute, errors_of, function};
 
 /// Returns the hexadecimal bits of the sine and the cosine of a number with these bits.
 fn sine_and_cosine(width: u32, inputs: &[u64]) -> Vec<Vec<String>> {
@@ -12,7 +12,8 @@ fn sine_and_cosine(width: u32, inputs: &[u64]) -> Vec<Vec<String>> {
         }}"
     );
     let circuit = circuit(&text);
-    inputs.iter().map(|input| bits(&circuit, &[&input.to_string()])).collect()
+    let computed = function(&circuit);
+    inputs.iter().map(|input| computed(&[&input.to_string()])).collect()
 }
 
 #[test]

@@ -1,22 +1,31 @@
 //! Errors of functions of fixed-point numbers, in several formats.
 
 use crate::common::{self, compute, errors_of};
-use symbolon_circuit::eval_ports;
+use symbolon_circuit::{Plan, eval_words};
 
-/// Returns a function's circuit, as a function of numbers.
-fn function(name: &str, int: u32, frac: u32) -> impl Fn(f64) -> f64 {
+/// Returns a function's circuit, as a function of numbers, 64 of which are computed at a time.
+fn function(name: &str, int: u32, frac: u32) -> impl Fn(&[f64]) -> Vec<f64> {
     let ty = format!("fixed<{int}, {frac}>");
     let text = format!("fn main(x: {ty} from 0) -> (y: {ty} to all) {{ std::fixed::{name}(x) }}");
     let circuit = common::circuit(&text);
     let (width, unit) = (int + frac, 2f64.powi(frac as i32));
-    move |x| {
-        let raw = (x * unit) as i64;
-        let bits = (0..width).map(|place| raw >> place & 1 == 1).collect();
-        let outputs = eval_ports(&circuit, &[bits]).expect("inputs fit");
-        let raw = outputs[0].iter().rev().fold(0u64, |sum, &bit| sum << 1 | u64::from(bit));
-        // The top bit is the sign.
-        let raw = (raw << (64 - width)) as i64 >> (64 - width);
-        raw as f64 / unit
+    let plan = Plan::with_lookups(&circuit);
+    move |numbers| {
+        let computed = numbers.chunks(64).flat_map(|numbers| {
+            let raw: Vec<i64> = numbers.iter().map(|x| (x * unit) as i64).collect();
+            let word = |place: u32| {
+                raw.iter().rev().fold(0, |word, raw| word << 1 | (raw >> place & 1) as u64)
+            };
+            let outputs = eval_words(&plan, &(0..width).map(word).collect::<Vec<_>>());
+            (0..numbers.len()).map(move |number| {
+                let bits = outputs[..width as usize].iter().rev();
+                let raw = bits.fold(0u64, |sum, word| sum << 1 | word >> number & 1);
+                // The top bit is the sign.
+                let raw = (raw << (64 - width)) as i64 >> (64 - width);
+                raw as f64 / unit
+            })
+        });
+        computed.collect()
     }
 }
 
@@ -45,8 +54,9 @@ fn the_exponential_has_the_relative_error_that_is_documented() {
     for (int, frac, most) in FORMATS {
         let unit = 2f64.powi(-(frac as i32));
         let exp = function("exp", int, frac);
-        for x in numbers(-most, most, frac) {
-            let off = (exp(x) - x.exp()).abs();
+        let numbers = numbers(-most, most, frac);
+        for (x, computed) in numbers.iter().zip(exp(&numbers)) {
+            let off = (computed - x.exp()).abs();
             let allowed = (x.abs() / 2.0 + 3.0) * unit * x.exp() + unit;
             assert!(off <= allowed, "fixed<{int}, {frac}>: e^{x} is off by {off}");
         }
@@ -55,7 +65,7 @@ fn the_exponential_has_the_relative_error_that_is_documented() {
     for (int, frac, x) in [(16, 16, 9.7975), (12, 20, 5.9), (32, 10, 18.55)] {
         let unit = 2f64.powi(-frac);
         let x = (x / unit).floor() * unit;
-        let off = (function("exp", int, frac as u32)(x) - x.exp()).abs();
+        let off = (function("exp", int, frac as u32)(&[x])[0] - x.exp()).abs();
         assert!(off <= (x / 2.0 + 3.0) * unit * x.exp() + unit, "e^{x} is off by {off}");
     }
 }
@@ -76,9 +86,10 @@ fn the_other_functions_are_a_few_units_off_at_most() {
                 _ => 1.0 / (1.0 + (-x).exp()),
             };
             let computed = function(name, int, frac);
-            let near = numbers(low.max(-4.0), high.min(4.0), frac);
-            for x in numbers(low, high, frac).into_iter().chain(near) {
-                let off = (computed(x) - exact(x)).abs() / unit;
+            let mut all = numbers(low, high, frac);
+            all.extend(numbers(low.max(-4.0), high.min(4.0), frac));
+            for (&x, computed) in all.iter().zip(computed(&all)) {
+                let off = (computed - exact(x)).abs() / unit;
                 assert!(off <= 3.0, "fixed<{int}, {frac}>: {name} of {x} is off by {off} units");
             }
         }

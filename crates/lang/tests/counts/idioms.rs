@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use symbolon_circuit::builder::and_count;
-use symbolon_circuit::{Circuit, eval_ports, lower_lookups};
+use symbolon_circuit::{Circuit, Evaluator, lower_lookups};
 
 use crate::common;
 
@@ -382,14 +382,15 @@ fn a_newcomers_program_takes_at_most_a_twentieth_more_than_an_experts() {
     let mut seed = 1;
     for idiom in ALL {
         let [newcomer, expert] = [idiom.newcomer, idiom.expert].map(|body| circuit(idiom, body));
+        let by = [&newcomer, &expert].map(Evaluator::new);
         for _ in 0..40 {
             let inputs: Vec<Vec<bool>> = newcomer
                 .inputs()
                 .iter()
                 .map(|input| random(&mut seed, input.ty.width() as usize))
                 .collect();
-            let one = eval_ports(&newcomer, &inputs).expect("inputs fit");
-            let other = eval_ports(&expert, &inputs).expect("inputs fit");
+            let one = by[0].ports(&inputs).expect("inputs fit");
+            let other = by[1].ports(&inputs).expect("inputs fit");
             assert_eq!(one, other, "{}: {inputs:?}", idiom.name);
         }
         let (newcomer, expert) = (ands(&newcomer), ands(&expert));

@@ -6,7 +6,7 @@ mod writer;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use symbolon_circuit::eval_bits;
+use symbolon_circuit::Evaluator;
 use symbolon_lang::interp::{Interp, Stop, decode, encode};
 use symbolon_lang::source::NoModules;
 use symbolon_lang::tir::Tir;
@@ -46,6 +46,7 @@ fn compare(seed: u64, text: &str) -> bool {
     );
     let tir: &Tir = &checked.tir;
     let instance = tir.instances[entry.instance].clone().expect("it is checked");
+    let by = [&circuit, &repeated].map(Evaluator::new);
     let mut random = Random(seed ^ 0x5555);
     for round in 0..16 {
         let types: Vec<TyId> = entry.inputs.iter().map(|input| input.ty).collect();
@@ -59,14 +60,14 @@ fn compare(seed: u64, text: &str) -> bool {
             bits.extend(own);
         }
         let mut interp = Interp::new(tir);
-        let outputs = eval_bits(&circuit, &bits);
+        let outputs = by[0].bits(&bits);
         let result = &entry.outputs[0];
         let width = tir.shapes.width(result.ty) as usize;
         let (value, failure) = outputs.split_at(width);
         let number = |bits: &[bool]| bits.iter().rev().fold(0u32, |n, &bit| 2 * n + u32::from(bit));
         let failure = number(failure);
         // A circuit that certainly does not fail has no output for it.
-        let outputs = eval_bits(&repeated, &bits);
+        let outputs = by[1].bits(&bits);
         let (again, failed_again) = outputs.split_at(width);
         let repeats = (again, number(failed_again));
         assert_eq!(repeats, (value, failure), "{seed}: repeats: {values:?}\n{text}");
