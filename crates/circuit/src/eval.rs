@@ -143,8 +143,12 @@ impl<'a> Evaluator<'a> {
     /// When `inputs` has another length than the main component's inputs; [`ports`](Self::ports)
     /// checks.
     pub fn bits(&self, inputs: &[bool]) -> Vec<bool> {
-        let words: Vec<u64> = inputs.iter().map(|&bit| u64::from(bit)).collect();
-        eval_words(&self.plan, &words).into_iter().map(|word| word & 1 == 1).collect()
+        let asked = self.circuit.main().inputs as usize;
+        assert_eq!(inputs.len(), asked, "one bit per input wire");
+        let mut slots = Slots::new(self.plan.slots());
+        inputs.iter().enumerate().for_each(|(slot, &bit)| slots.set(slot, bit.into()));
+        slots.walk(&self.plan);
+        self.plan.output_slots().iter().map(|&slot| slots.get(slot as usize) == 1).collect()
     }
 
     /// Evaluates once on one bit vector per input; returns one per output.
@@ -153,26 +157,11 @@ impl<'a> Evaluator<'a> {
     /// [`CircuitError::Invalid`] when there are more or fewer vectors than inputs,
     /// [`CircuitError::Value`] when one has another length than its input's width.
     pub fn ports(&self, inputs: &[Vec<bool>]) -> Result<Vec<Vec<bool>>, CircuitError> {
-        let circuit = self.circuit;
-        if inputs.len() != circuit.inputs().len() {
-            return Err(CircuitError::invalid(format!(
-                "values for {} inputs given, the circuit has {}",
-                inputs.len(),
-                circuit.inputs().len()
-            )));
-        }
-        for (input, bits) in circuit.inputs().iter().zip(inputs) {
-            if bits.len() as u64 != input.ty.width() {
-                return Err(CircuitError::Value {
-                    input: input.name.clone(),
-                    ty: input.ty.to_string(),
-                    reason: format!("has {} bits, {} given", input.ty.width(), bits.len()),
-                });
-            }
-        }
+        let given = inputs.iter().map(|bits| bits.len() as u64);
+        check_ports(self.circuit, given, ("bits", |width| width))?;
         let mut outputs = self.bits(&inputs.concat()).into_iter();
         let take = |width: u64| outputs.by_ref().take(width as usize).collect();
-        Ok(circuit.outputs().iter().map(|output| output.ty.width()).map(take).collect())
+        Ok(self.circuit.outputs().iter().map(|output| output.ty.width()).map(take).collect())
     }
 }
 
@@ -192,6 +181,144 @@ pub fn eval_ports(circuit: &Circuit, inputs: &[Vec<bool>]) -> Result<Vec<Vec<boo
     Evaluator::new(circuit).ports(inputs)
 }
 
+/// Evaluates once on packed bits, one list of words per input: wire i is bit i mod 64 of word
+/// ⌊i / 64⌋. Returns the outputs likewise; their unused bits are zero. A value takes memory for its
+/// bits alone, so inputs may be very wide.
+///
+/// # Errors
+/// Those of [`eval_ports`], where the number of words stands for that of bits.
+pub fn eval_packed(
+    circuit: &Circuit,
+    inputs: &[&[u64]],
+) -> Result<Vec<Zeroizing<Vec<u64>>>, CircuitError> {
+    let words = |width: u64| width.div_ceil(64);
+    check_ports(circuit, inputs.iter().map(|words| words.len() as u64), ("words", words))?;
+    let plan = Plan::with_lookups(circuit);
+    let mut slots = Slots::new(plan.slots());
+    let mut first = 0;
+    for (input, words) in circuit.inputs().iter().zip(inputs) {
+        let width = input.ty.width() as usize;
+        for (start, word) in (0..width).step_by(64).zip(words.iter()) {
+            slots.set_run(first + start, (width - start).min(64), *word);
+        }
+        first += width;
+    }
+    slots.walk(&plan);
+    let mut left = plan.output_slots().iter();
+    let outputs = circuit.outputs().iter().map(|output| {
+        let width = output.ty.width();
+        let mut packed = Zeroizing::new(vec![0; words(width) as usize]);
+        for (place, &slot) in left.by_ref().take(width as usize).enumerate() {
+            packed[place / 64] |= slots.get(slot as usize) << (place % 64);
+        }
+        packed
+    });
+    Ok(outputs.collect())
+}
+
+/// The slots of one evaluation, a bit each.
+struct Slots(Zeroizing<Vec<u64>>);
+
+impl Slots {
+    fn new(slots: usize) -> Slots {
+        Slots(Zeroizing::new(vec![0; slots.div_ceil(64) + 1]))
+    }
+
+    fn get(&self, slot: usize) -> u64 {
+        self.0[slot / 64] >> (slot % 64) & 1
+    }
+
+    fn set(&mut self, slot: usize, bit: u64) {
+        let word = &mut self.0[slot / 64];
+        *word = *word & !(1 << (slot % 64)) | bit << (slot % 64);
+    }
+
+    /// Returns `len` slots from `first` on, at most 64 and at least one.
+    fn run(&self, first: usize, len: usize) -> u64 {
+        let (place, shift) = (first / 64, first % 64);
+        let low = self.0[place] >> shift;
+        let high = if shift > 0 { self.0[place + 1] << (64 - shift) } else { 0 };
+        (low | high) & u64::MAX >> (64 - len)
+    }
+
+    /// Sets `len` slots from `first` on, at most 64 and at least one.
+    fn set_run(&mut self, first: usize, len: usize, bits: u64) {
+        let (place, shift) = (first / 64, first % 64);
+        let mask = u64::MAX >> (64 - len);
+        let bits = bits & mask;
+        self.0[place] = self.0[place] & !(mask << shift) | bits << shift;
+        if shift + len > 64 {
+            let word = &mut self.0[place + 1];
+            *word = *word & !(mask >> (64 - shift)) | bits >> (64 - shift);
+        }
+    }
+
+    /// Walks the plan, from the slots of the inputs to those of the outputs.
+    fn walk(&mut self, plan: &Plan) {
+        let mut cursor = plan.cursor();
+        while let Some(Batch { base, linear, ands, lookups, .. }) = cursor.next_batch() {
+            let at = |slot: u32| base + slot as usize;
+            for op in linear {
+                match *op {
+                    Linear::Xor { a, b, out } => {
+                        self.set(at(out), self.get(at(a)) ^ self.get(at(b)));
+                    }
+                    Linear::Inv { a, out } => self.set(at(out), self.get(at(a)) ^ 1),
+                    Linear::Const { value, out } => self.set(at(out), value.into()),
+                    Linear::Copy { from, out, len } => {
+                        for start in (0..len).step_by(64) {
+                            let len = (len - start).min(64) as usize;
+                            let bits = self.run(at(from + start), len);
+                            self.set_run(at(out + start), len, bits);
+                        }
+                    }
+                }
+            }
+            for &And { a, b, out } in ands {
+                self.set(at(out), self.get(at(a)) & self.get(at(b)));
+            }
+            for LookupGate { table, inputs, outputs } in lookups.iter() {
+                let bits = inputs.iter().rev();
+                let place = bits.fold(0, |place, &slot| place << 1 | self.get(at(slot)));
+                // All entries are read: the place may be secret.
+                let entries = (0..).zip(plan.tables()[table as usize].entries());
+                let entry = entries.fold(0, |found, (number, &entry)| {
+                    found | entry & 0u64.wrapping_sub(u64::from(number == place))
+                });
+                for (output, &slot) in outputs.iter().enumerate() {
+                    self.set(at(slot), entry >> output & 1);
+                }
+            }
+        }
+    }
+}
+
+/// Checks that there is a value for each input, which has as many parts as its width asks for.
+fn check_ports(
+    circuit: &Circuit,
+    given: impl ExactSizeIterator<Item = u64>,
+    (what, asked): (&str, impl Fn(u64) -> u64),
+) -> Result<(), CircuitError> {
+    if given.len() != circuit.inputs().len() {
+        return Err(CircuitError::invalid(format!(
+            "values for {} inputs given, the circuit has {}",
+            given.len(),
+            circuit.inputs().len()
+        )));
+    }
+    for (input, given) in circuit.inputs().iter().zip(given) {
+        let asked = asked(input.ty.width());
+        if given != asked {
+            return Err(CircuitError::Value {
+                input: input.name.clone(),
+                ty: input.ty.to_string(),
+                reason: format!("has {asked} {what}, {given} given"),
+            });
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -206,6 +333,25 @@ mod tests {
         fn agrees_with_the_reference(circuit in arbitrary_circuit(), seed in any::<u64>()) {
             let inputs = bits(seed, circuit.main().inputs as usize);
             prop_assert_eq!(eval_bits(&circuit, &inputs), reference::eval(&circuit, &inputs));
+        }
+
+        #[test]
+        fn packed_bits_are_evaluated_alike(circuit in arbitrary_circuit(), seed in any::<u64>()) {
+            let mut inputs = Vec::new();
+            for (input, seed) in circuit.inputs().iter().zip(seed..) {
+                inputs.push(bits(seed, input.ty.width() as usize));
+            }
+            let pack = |bits: &Vec<bool>| -> Vec<u64> {
+                let word = |bits: &[bool]| bits.iter().rev().fold(0, |w, &b| w << 1 | u64::from(b));
+                bits.chunks(64).map(word).collect()
+            };
+            let packed: Vec<Vec<u64>> = inputs.iter().map(pack).collect();
+            let packed: Vec<&[u64]> = packed.iter().map(|words| &words[..]).collect();
+            let found = eval_packed(&circuit, &packed).unwrap();
+            let expected = eval_ports(&circuit, &inputs).unwrap();
+            let expected: Vec<Vec<u64>> = expected.iter().map(pack).collect();
+            let found: Vec<Vec<u64>> = found.iter().map(|words| words.to_vec()).collect();
+            prop_assert_eq!(found, expected);
         }
 
         #[test]

@@ -37,7 +37,7 @@ pub use certain::certain_failures;
 pub use circuit::Circuit;
 pub use clients::ClientPorts;
 pub use error::CircuitError;
-pub use eval::{Evaluator, Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
+pub use eval::{Evaluator, Lanes, eval_bits, eval_lanes, eval_packed, eval_ports, eval_words};
 pub use field::Field;
 pub use file::{CircuitFile, FileFormat, read_circuit, read_circuit_file};
 pub use ir::{
@@ -54,5 +54,6 @@ pub use table::Table;
 pub use types::Type;
 pub use types_text::ParseTypeError;
 pub use value::{
-    FileForm, Value, format_file, format_value, parse_file, parse_value, to_bits_string, to_hex,
+    FileForm, Value, format_file, format_value, parse_file, parse_file_to, parse_value,
+    to_bits_string, to_hex, write_file,
 };

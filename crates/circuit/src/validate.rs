@@ -15,9 +15,9 @@ const MAX_GATES: u64 = 1 << 48;
 /// fit a `u32` side by side.
 pub(crate) const MAX_WIRES: u32 = 1 << 30;
 
-/// A component may have this many wires however few steps it has: no program of the language has
-/// more in a component. Calls and repeats write many wires in one step, so a small file could take
-/// any amount of memory otherwise.
+/// A component may have this many wires beside its inputs however few steps it has: no program of
+/// the language has more in a component. Calls and repeats write many wires in one step, so a small
+/// file could take any amount of memory otherwise. Inputs take a few bits each.
 const FREE_WIRES: u64 = 1 << 27;
 
 /// This many more for each step: enough for calls of the components that circuits are made of.
@@ -257,10 +257,11 @@ fn check_written(component: &Component, written: u64) -> Result<(), CircuitError
         )));
     }
     let most = most_wires(FREE_WIRES, component.steps.len());
-    if written > most {
+    let others = written - u64::from(component.inputs);
+    if others > most {
         return Err(CircuitError::invalid(format!(
-            "component `{name}` has {written} wires: more than {most}, which are 2^27 and 256 for \
-             each step"
+            "component `{name}` has {others} wires beside its inputs: more than {most}, which are \
+             2^27 and 256 for each step"
         )));
     }
     Ok(())

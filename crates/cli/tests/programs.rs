@@ -71,6 +71,7 @@ fn tools_check_format_count_and_test() {
         "{formatted}"
     );
     assert!(run(&["test", "p.sym"]).expect(0).out.contains("doubles: passed"));
+    assert_eq!(run(&["test", "p.sym", "--list"]).expect(0).out, "doubles\n");
     let failing = "fn f(a: u16) -> u8 { a as u8 }\n\
                    fn main(a: u16 from 0) -> (r: u8 to all) { f(a) }\n\
                    #[test]\nfn keeps(a: u16) {\n    assert!(f(a) as u16 == a);\n}\n";
@@ -103,6 +104,33 @@ fn tools_check_format_count_and_test() {
         .expect("written");
     let errors = run(&["check", "bad.sym", "--json"]).expect(2).json();
     assert_eq!((errors[0]["code"].as_str(), errors[0]["line"].as_u64()), (Some("E02"), Some(1)));
+}
+
+/// `--owner` is taken wherever a program is measured, and means the same.
+#[test]
+fn owners_are_given_to_check_cost_and_bench() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "fn main(a: u8 from 0, b: u8 from 1) -> (r: u8 to all) { a * b }\n";
+    std::fs::write(folder.path().join("p.sym"), source).expect("written");
+    let tests = "#[test]\nfn first() {}\n#[test]\nfn second() {}\n";
+    std::fs::write(folder.path().join("t.sym"), tests).expect("written");
+    let run = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    let bench = &["bench", "p.sym", "--repeat", "1"][..];
+    for command in [&["check", "p.sym"][..], &["cost", "p.sym", "--json"], bench] {
+        let with = |more: &[&str]| run(&[command, more].concat());
+        with(&["--owner", "a=1"]).expect(0);
+        with(&["--owner", "c=0"]).expect(2).says(&["no input of that name", "`a`, `b`"]);
+        with(&["--owner", "a=2", "--parties", "2"]).expect(2).says(&["2"]);
+    }
+    let cost = |more: &[&str]| run(&[&["cost", "p.sym", "--json"], more].concat()).expect(0).json();
+    let (plain, third) = (cost(&[]), cost(&["--owner", "a=2"]));
+    assert_eq!((plain["parties"].as_u64(), third["parties"].as_u64()), (Some(2), Some(3)));
+    assert_eq!(plain["ands"], third["ands"]);
+    assert_ne!(plain["bytes"], cost(&["--owner", "a=share"])["bytes"]);
+    run(&["check", "t.sym", "--owner", "a=0"]).expect(2).says(&["no inputs for --owner"]);
+    run(&["bench", "triples", "--owner", "a=0"]).expect(2).says(&["takes no --owner"]);
+    assert_eq!(run(&["test", "t.sym", "--list"]).expect(0).out, "first\nsecond\n");
+    run(&["test", "t.sym", "--list", "--seed", "1"]).expect(2);
 }
 
 /// Errors are shown with their lines and without control characters; the command's error is one

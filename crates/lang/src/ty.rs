@@ -127,20 +127,33 @@ pub enum Shape {
     Enum(Name, Vec<(Name, Vec<TyId>)>),
 }
 
-/// Types have at most this many bits: a value takes four bytes for each while it is lowered. A part
-/// without bits counts as one bit, because all parts are walked over.
-pub const MAX_BITS: u64 = 1 << 25;
+/// Types have at most this many bits. A part without bits counts as one bit, because all parts are
+/// walked over.
+pub const MAX_BITS: u64 = 1 << 30;
+
+/// Types have at most this many bits where an array counts as one of its elements, and a part
+/// without bits as one: a type itself is a tree of its parts.
+const MAX_PARTS: u64 = 1 << 25;
 
 /// Integers have at most this many bits.
 pub const MAX_WIDTH: u64 = 65_536;
+
+/// How large a type is.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    bits: u64,
+    /// How many bits it counts as: see [`MAX_BITS`].
+    counts: u64,
+    /// See [`MAX_PARTS`].
+    parts: u64,
+}
 
 /// All finished types of a program, each once.
 #[derive(Debug, Default)]
 pub struct Shapes {
     /// The place of the type `text` in the program.
     pub text: Option<AdtId>,
-    /// Each with how many bits it has, and how many it counts as.
-    shapes: Vec<(Shape, u64, u64)>,
+    shapes: Vec<(Shape, Size)>,
     /// Where the parts of each tuple and structure begin.
     starts: Vec<Vec<u32>>,
     written: Vec<Ty>,
@@ -158,10 +171,18 @@ impl Shapes {
         self.known.get(ty).copied()
     }
 
-    /// Adds a shape; returns `None` if it would have more than [`MAX_BITS`].
+    /// Adds a shape; returns `None` if it would have more than [`MAX_BITS`] or [`MAX_PARTS`].
     pub fn add(&mut self, ty: Ty, shape: Shape) -> Option<TyId> {
-        let width = Self::bits(&shape, |part| self.width(part))?;
-        let counts = Self::bits(&shape, |part| self.shapes[part.0 as usize].2)?.max(1);
+        let size = |part: TyId| self.shapes[part.0 as usize].1;
+        let bits = Self::bits(&shape, |part| size(part).bits)?;
+        let counts = Self::bits(&shape, |part| size(part).counts)?.max(1);
+        let parts = match &shape {
+            Shape::Array(element, _) => size(*element).parts,
+            _ => Self::bits(&shape, |part| size(part).parts)?.max(1),
+        };
+        if parts > MAX_PARTS {
+            return None;
+        }
         let id = TyId(self.shapes.len() as u32);
         let starts = |parts: &mut dyn Iterator<Item = TyId>| {
             let mut end = 0u64;
@@ -178,7 +199,7 @@ impl Shapes {
             Shape::Struct(_, fields) => starts(&mut fields.iter().map(|field| field.1)),
             _ => Vec::new(),
         });
-        self.shapes.push((shape, width, counts));
+        self.shapes.push((shape, Size { bits, counts, parts }));
         self.written.push(ty.clone());
         self.known.insert(ty, id);
         Some(id)
@@ -231,7 +252,7 @@ impl Shapes {
 
     /// Returns how many bits a type has.
     pub fn width(&self, id: TyId) -> u64 {
-        self.shapes[id.0 as usize].1
+        self.shapes[id.0 as usize].1.bits
     }
 
     /// Returns whether a floating-point number is part of a type.

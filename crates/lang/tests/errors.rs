@@ -139,14 +139,14 @@ fn what_would_be_too_large_is_refused_at_once() {
         assert!(found.contains("this type is too large"), "{found}");
     }
     let nested: String =
-        (1..24).map(|i| format!("struct A{i} {{ a: A{0}, b: A{0} }} ", i - 1)).collect();
+        (1..28).map(|i| format!("struct A{i} {{ a: A{0}, b: A{0} }} ", i - 1)).collect();
     let units = |last: u32| {
         format!(
             "struct A0 {{ a: [(); 8] }} {nested}
 fn main(a: (u8, A{last}) from 0) -> (r: u8 to all) {{ a.0 }}"
         )
     };
-    assert!(errors_of(&units(23)).contains("more than 2^25 bits or parts"));
+    assert!(errors_of(&units(27)).contains("more than 2^30 bits or parts"));
     assert!(compile_text(&units(12), &Options::default()).is_ok());
     for body in [doubled, shared] {
         errors_of(&format!(

@@ -32,3 +32,4 @@ mod sums;
 mod texts;
 mod tour;
 mod variants;
+mod vast;

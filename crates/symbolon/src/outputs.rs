@@ -58,7 +58,21 @@ impl OutputValue {
     pub fn text_of(ty: &Type, bits: &BitVec) -> String {
         match OutputValue::is_hexadecimal(ty) {
             true => format!("hex:{}", to_hex(&Zeroizing::new(bits.to_bools()))),
-            false => unquoted(&typed(ty, bits)),
+            false => match ty {
+                Type::Array { elem, len } if elem.width() > 0 => {
+                    assert_eq!(bits.len() as u64, ty.width(), "one bit per wire of the type");
+                    // A list of all values, in any other form, would take far more memory.
+                    let mut text = String::from("[");
+                    let width = elem.width() as usize;
+                    for place in 0..*len as usize {
+                        let own = bits.slice(place * width..(place + 1) * width);
+                        text.push_str(if place > 0 { ", " } else { "" });
+                        text.push_str(&unquoted(&typed(elem, &own)));
+                    }
+                    text + "]"
+                }
+                _ => unquoted(&typed(ty, bits)),
+            },
         }
     }
 

@@ -1,11 +1,16 @@
 //! Handles to the values of a circuit under construction: bits and words.
 
+mod joined;
+
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut, Not, Range};
 use std::sync::{Arc, OnceLock};
 
 use crate::{Wire, WireRange};
+use joined::Joined;
+
+pub use joined::Joiner;
 
 /// One bit of a circuit under construction: a public constant, or a wire with or without a pending
 /// inversion.
@@ -96,6 +101,14 @@ enum Bits {
     /// These of the bits.
     Shared(Arc<Vec<Bit>>, Range<usize>),
     Run(Run),
+    Joined(Joined),
+}
+
+/// A part of a word.
+pub(super) enum Part<'w> {
+    /// Wires in a row.
+    Wires(WireRange),
+    Bits(&'w [Bit]),
 }
 
 /// Wires in a row.
@@ -108,6 +121,10 @@ struct Run {
 }
 
 impl Run {
+    fn range(&self) -> WireRange {
+        WireRange { first: self.first, len: self.width }
+    }
+
     fn listed(&self) -> &Vec<Bit> {
         self.bits.get_or_init(|| (self.first..self.first + self.width).map(Bit::of_wire).collect())
     }
@@ -130,6 +147,7 @@ impl Word {
             Bits::Own(bits) => bits.len(),
             Bits::Shared(_, range) => range.len(),
             Bits::Run(run) => run.width as usize,
+            Bits::Joined(joined) => joined.width(),
         }
     }
 
@@ -144,23 +162,58 @@ impl Word {
     /// Returns the wires, if they are known to be in a row and without inversions.
     pub(super) fn wires(&self) -> Option<WireRange> {
         match &self.0 {
-            Bits::Run(run) => Some(WireRange { first: run.first, len: run.width }),
+            Bits::Run(run) => Some(run.range()),
             _ => None,
         }
+    }
+
+    /// Returns the parts of the word, in order; none lists wires that are known to be in a row.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let parts = match &self.0 {
+            Bits::Joined(joined) => joined.parts(),
+            _ => std::slice::from_ref(self),
+        };
+        parts.iter().map(|part| match part.wires() {
+            Some(range) => Part::Wires(range),
+            None => Part::Bits(part),
+        })
+    }
+
+    /// Returns how many bits are not known to be on wires in a row: they take memory one by one.
+    pub fn listed_bits(&self) -> usize {
+        let listed = self.parts().map(|part| match part {
+            Part::Wires(_) => 0,
+            Part::Bits(bits) => bits.len(),
+        });
+        listed.sum()
+    }
+
+    /// Returns how many bits are constants.
+    pub fn constant_bits(&self) -> usize {
+        let constants = self.parts().map(|part| match part {
+            Part::Wires(_) => 0,
+            Part::Bits(bits) => bits.iter().filter(|bit| bit.as_constant().is_some()).count(),
+        });
+        constants.sum()
     }
 
     /// Returns the bits as rows of wires that follow each other, by the first bit of each and how
     /// many there are; `None` if a bit is a constant, or two are the same wire.
     pub fn rows(&self) -> Option<Vec<(Bit, u32)>> {
         let mut rows: Vec<(Bit, u32)> = Vec::new();
-        if let Bits::Run(run) = &self.0 {
-            return Some(vec![(Bit::of_wire(run.first), run.width)]);
-        }
-        for &bit in self.iter() {
-            bit.wire()?;
-            match rows.last_mut() {
-                Some((first, len)) if first.0 + 2 * *len == bit.0 => *len += 1,
-                _ => rows.push((bit, 1)),
+        let mut push = |bit: Bit, count: u32| match rows.last_mut() {
+            Some((first, len)) if first.0 + 2 * *len == bit.0 => *len += count,
+            _ => rows.push((bit, count)),
+        };
+        for part in self.parts() {
+            match part {
+                Part::Wires(range) => push(Bit::of_wire(range.first), range.len),
+                Part::Bits(bits) => {
+                    for &bit in bits {
+                        bit.wire()?;
+                        push(bit, 1);
+                    }
+                }
             }
         }
         let wires = |(first, len): (Bit, u32)| first.wire().map(|(wire, _)| (wire, wire + len));
@@ -185,13 +238,19 @@ impl Word {
                 Word::of_wires(run.first + range.start as u32, range.len() as u32)
             }
             Bits::Run(_) => self.clone(),
+            Bits::Joined(joined) => {
+                assert!(range.end <= joined.width(), "a part beyond the word");
+                joined.slice(range)
+            }
             _ => self[range].to_vec().into(),
         }
     }
 
     /// Returns the parts side by side, the first on the least significant bits.
     pub fn join<'a>(parts: impl IntoIterator<Item = &'a Word>) -> Word {
-        parts.into_iter().flat_map(|part| part.iter().copied()).collect()
+        let mut joiner = Joiner::default();
+        parts.into_iter().for_each(|part| joiner.push(part));
+        joiner.finish()
     }
 
     /// Returns the word cut into words of `width` bits, the least significant first; the last one
@@ -208,9 +267,10 @@ impl Word {
         if width == self.width() {
             return self.clone();
         }
-        let mut bits = self[..width.min(self.width())].to_vec();
-        bits.resize(width, Bit::ZERO);
-        bits.into()
+        let mut joiner = Joiner::default();
+        joiner.push(&self.slice(0..width.min(self.width())));
+        joiner.push_bits(&vec![Bit::ZERO; width.saturating_sub(self.width())]);
+        joiner.finish()
     }
 
     /// Resizes to another width as a two's-complement integer: high bits are dropped, or copies of
@@ -295,15 +355,24 @@ impl Deref for Word {
             Bits::Own(bits) => bits,
             Bits::Shared(bits, range) => &bits[range.clone()],
             Bits::Run(run) => run.listed(),
+            Bits::Joined(joined) => joined.listed(),
         }
     }
 }
 
 impl DerefMut for Word {
     fn deref_mut(&mut self) -> &mut [Bit] {
-        if let Bits::Run(run) = &self.0 {
-            let bits = (run.first..run.first + run.width).map(Bit::of_wire);
-            self.0 = Bits::Shared(Arc::new(bits.collect()), 0..run.width as usize);
+        if matches!(self.0, Bits::Run(_) | Bits::Joined(_)) {
+            let mut bits = Vec::with_capacity(self.width());
+            for part in self.parts() {
+                match part {
+                    Part::Wires(WireRange { first, len }) => {
+                        bits.extend((first..first + len).map(Bit::of_wire));
+                    }
+                    Part::Bits(list) => bits.extend_from_slice(list),
+                }
+            }
+            self.0 = Bits::Shared(Arc::new(bits), 0..self.width());
         }
         if let Bits::Shared(bits, range) = &mut self.0
             && (Arc::get_mut(bits).is_none() || range.len() < bits.len())
@@ -314,7 +383,7 @@ impl DerefMut for Word {
         match &mut self.0 {
             Bits::Own(bits) => bits,
             Bits::Shared(bits, _) => Arc::make_mut(bits).as_mut_slice(),
-            Bits::Run(_) => unreachable!("its bits have been listed"),
+            Bits::Run(_) | Bits::Joined(_) => unreachable!("its bits have been listed"),
         }
     }
 }
@@ -408,6 +477,39 @@ mod tests {
             assert_eq!(word.resize(width - 1)[..], listed[..width - 1]);
             assert_eq!(word.resize_signed(width + 1)[width], listed[width - 1]);
         }
+    }
+
+    /// Words of wires in a row stay so when they are joined and cut.
+    #[test]
+    fn joined_words_list_no_wires_in_a_row() {
+        let wide = WIDE as u32;
+        let (a, b) = (Word::of_wires(3, 2 * wide), Word::of_wires(3 + 2 * wide, wide));
+        let few: Word = [Bit::ONE, Bit::of_wire(1), Bit::ZERO].into_iter().collect();
+        assert_eq!(Word::join([&a, &b]).wires().map(|range| range.len), Some(3 * wide));
+        let words = [&few, &a, &b, &few, &few, &b, &few, &a];
+        let joined = Word::join(words);
+        let listed: Word = words.iter().flat_map(|word| word.iter().copied()).collect();
+        assert_eq!((joined.width(), joined.listed_bits()), (listed.width(), 4 * 3));
+        assert_eq!((joined.constant_bits(), listed.constant_bits()), (8, 8));
+        assert_eq!(listed.listed_bits(), listed.width());
+        assert_eq!(joined, listed);
+        assert_eq!((joined.rows(), listed.rows()), (None, None));
+        let width = listed.width();
+        let middle = 3 + 3 * WIDE;
+        for range in
+            [0..width, 1..5, 2..2 * WIDE, 3..middle, middle - 1..middle + 8, 9..width, 7..7]
+        {
+            let part = joined.slice(range.clone());
+            assert_eq!(part, listed.slice(range.clone()), "{range:?}");
+            assert!(part.listed_bits() <= 12 || range.len() < WIDE, "{range:?}");
+            let mut changed = part.clone();
+            changed.iter_mut().for_each(|bit| *bit = !*bit);
+            assert_eq!(changed, !&listed.slice(range));
+        }
+        assert_eq!(joined.slice(3..middle).rows(), Some(vec![(Bit::of_wire(3), 3 * wide)]));
+        assert_eq!(Word::join([&a, &few.slice(1..2)]).rows().map(|rows| rows.len()), Some(2));
+        assert_eq!(joined.resize(width + 2), listed.resize(width + 2));
+        assert_eq!(joined.resize(width - 2), listed.resize(width - 2));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Calls of components.
 
-use super::bit::{Bit, Word};
+use super::bit::{Bit, Part, Word};
 use super::gates::Gates;
 use super::subcircuit::Subcircuit;
 use crate::{Call, WireRange};
@@ -28,16 +28,23 @@ impl Gates {
         let given = args.iter().map(|arg| arg.width()).collect();
         self.call_with(callee, given, |gates, first| {
             for &arg in args {
-                match arg.wires() {
-                    Some(range) => WireRange::push_all(&mut gates.call_args, first, range),
-                    None => gates.pass(first, arg),
-                }
+                gates.pass_word(first, arg);
             }
         })
     }
 
+    /// Adds a word to the arguments from `first` on.
+    pub(super) fn pass_word(&mut self, first: usize, word: &Word) {
+        for part in word.parts() {
+            match part {
+                Part::Wires(range) => WireRange::push_all(&mut self.call_args, first, range),
+                Part::Bits(bits) => self.pass(first, bits),
+            }
+        }
+    }
+
     /// Adds bits to the arguments from `first` on.
-    fn pass(&mut self, first: usize, bits: &[Bit]) {
+    pub(super) fn pass(&mut self, first: usize, bits: &[Bit]) {
         for &bit in bits {
             let wire = self.materialise(bit);
             WireRange::push(&mut self.call_args, first, wire);

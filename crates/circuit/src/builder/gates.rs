@@ -35,6 +35,8 @@ pub struct Gates {
     /// neighbouring wires are still neighbours once the inputs have been moved to the front.
     pub(super) inputs: Vec<WireRange>,
     pub(super) next_wire: Wire,
+    /// How many wires are inputs.
+    input_count: u32,
     pub(super) too_large: bool,
     /// The error of the first operation with operands of the wrong width.
     pub(super) mismatch: Option<CircuitError>,
@@ -66,6 +68,7 @@ impl Gates {
             products: Products::default(),
             inputs: Vec::new(),
             next_wire: 0,
+            input_count: 0,
             too_large: false,
             mismatch: None,
             table: GateTable::new(),
@@ -113,9 +116,10 @@ impl Gates {
         (self.steps.len() * size_of::<Step>()) as u64 + self.table.memory()
     }
 
-    /// Returns how many wires there are so far, those that reach no output included.
+    /// Returns how many wires there are so far beside the inputs, those that reach no output
+    /// included. Inputs take no memory.
     pub fn wire_count(&self) -> u32 {
-        self.next_wire
+        self.next_wire - self.input_count
     }
 
     /// Returns how many calls, repeats, look-ups and runs of inputs there have been so far. While
@@ -252,6 +256,7 @@ impl Gates {
             Some(run) if adjoining => run.len += width,
             _ => self.inputs.push(WireRange { first, len: width }),
         }
+        self.input_count += width;
         self.start_run();
         Word::of_wires(first, width)
     }

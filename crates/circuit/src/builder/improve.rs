@@ -13,6 +13,9 @@ const MAX_STEPS: usize = 1 << 18;
 /// and repeats included: each round copies all wires.
 const MAX_WIRES: u32 = 1 << 18;
 
+/// A component with more wires is never rewritten: that takes some bytes for each.
+const MOST_WIRES: u32 = 1 << 27;
+
 /// The most rounds of rewriting.
 const ROUNDS: usize = 8;
 
@@ -22,7 +25,8 @@ pub(super) fn improve(mut swept: Swept, effort: &mut u64) -> Result<Swept, Circu
     let own = own_ands(&swept.component);
     let is_glue =
         swept.component.wires > MAX_WIRES && own < all_ands(&swept.component, &swept.callees) / 64;
-    if swept.component.steps.len() > MAX_STEPS || own == 0 || is_glue {
+    let is_large = swept.component.steps.len() > MAX_STEPS || swept.component.wires > MOST_WIRES;
+    if is_large || own == 0 || is_glue {
         return Ok(swept);
     }
     let mut rewriter = Rewriter::default();

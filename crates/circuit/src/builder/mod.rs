@@ -46,7 +46,7 @@ mod widths;
 
 use std::ops::{Deref, DerefMut};
 
-pub use bit::{Bit, Word};
+pub use bit::{Bit, Joiner, Word};
 pub use component::ComponentBuilder;
 pub use field::Tags;
 pub use float::{F32, F64, Format};
@@ -59,6 +59,7 @@ pub use subcircuit::Subcircuit;
 use symbolon_common::PartyId;
 
 use crate::{Circuit, CircuitError, Input, Output, Receivers, Type};
+use bit::Part;
 use gates::input_width;
 use subcircuit::own_ands;
 
@@ -109,7 +110,14 @@ impl Builder {
                 )
             });
         }
-        self.output_bits.extend_from_slice(word);
+        for part in word.parts() {
+            match part {
+                Part::Wires(run) => {
+                    self.output_bits.extend((run.first..run.first + run.len).map(Bit::of_wire));
+                }
+                Part::Bits(bits) => self.output_bits.extend_from_slice(bits),
+            }
+        }
         self.outputs.push(Output { name, ty, to });
     }
 

@@ -3,7 +3,7 @@
 use super::bit::{Bit, Word};
 use super::gates::Gates;
 use super::subcircuit::Subcircuit;
-use crate::{Ranges, Repeat, RepeatArg, WireRange};
+use crate::{Ranges, Repeat, RepeatArg};
 
 /// What [`Gates::repeat`] passes to every round.
 #[derive(Clone, Copy, Debug)]
@@ -99,26 +99,18 @@ impl Gates {
 
     fn repeat_arg(&mut self, arg: &Argument<'_>) -> RepeatArg {
         let first = self.call_args.len();
-        let mut ranges = |bits: &[Bit]| {
-            for &bit in bits {
-                let wire = self.materialise(bit);
-                WireRange::push(&mut self.call_args, first, wire);
-            }
-            Ranges { first: first as u32, count: (self.call_args.len() - first) as u32 }
+        let new = |ranges: Ranges| match *arg {
+            Argument::Fixed(_) => RepeatArg::Fixed(ranges),
+            Argument::Carried(_) => RepeatArg::Carried(ranges),
+            Argument::Strided(_) => RepeatArg::Strided(ranges),
+            Argument::Counter { start, step, bits } => RepeatArg::Counter { start, step, bits },
         };
         match *arg {
-            Argument::Fixed(bits) => RepeatArg::Fixed(ranges(bits)),
-            Argument::Carried(bits) => RepeatArg::Carried(ranges(bits)),
-            Argument::Strided(bits) => RepeatArg::Strided(match bits.wires() {
-                // Not even listed.
-                Some(range) => {
-                    self.call_args.push(range);
-                    Ranges { first: first as u32, count: 1 }
-                }
-                None => ranges(bits),
-            }),
-            Argument::Counter { start, step, bits } => RepeatArg::Counter { start, step, bits },
+            Argument::Fixed(bits) | Argument::Carried(bits) => self.pass(first, bits),
+            Argument::Strided(word) => self.pass_word(first, word),
+            Argument::Counter { .. } => {}
         }
+        new(Ranges { first: first as u32, count: (self.call_args.len() - first) as u32 })
     }
 }
 

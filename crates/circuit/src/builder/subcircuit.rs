@@ -115,10 +115,12 @@ pub(super) fn own_ands(component: &Component) -> u64 {
 
 /// Returns the most AND gates and look-ups on any path through a component that calls these.
 fn depth(component: &Component, callees: &[Subcircuit]) -> u32 {
-    let mut depths = vec![0u32; component.wires as usize];
+    // Inputs have depth 0.
+    let inputs = component.inputs;
+    let mut depths = vec![0u32; (component.wires - inputs) as usize];
     let mut deepest = 0;
     for step in &component.steps {
-        let of = |wire: Wire| depths[wire as usize];
+        let of = |wire: Wire| wire.checked_sub(inputs).map_or(0, |place| depths[place as usize]);
         let (before, own, writes) = match *step {
             Step::Xor { a, b, out } => (of(a).max(of(b)), 0, out..out + 1),
             Step::And { a, b, out } => (of(a).max(of(b)), 1, out..out + 1),
@@ -151,7 +153,7 @@ fn depth(component: &Component, callees: &[Subcircuit]) -> u32 {
             }
         };
         let depth = before.saturating_add(own);
-        depths[writes.start as usize..writes.end as usize].fill(depth);
+        depths[(writes.start - inputs) as usize..(writes.end - inputs) as usize].fill(depth);
         deepest = deepest.max(depth);
     }
     deepest

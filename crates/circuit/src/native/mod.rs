@@ -36,9 +36,9 @@
 //!
 //! # Limits
 //! Items that cost no bytes are limited, so that memory is bounded by a file's length and these
-//! limits: all components of a file together have at most 2^26 inputs, 2^26 outputs, and 2^28 wires
-//! and 256 for each step; enumerations have a variant; types are nested at most 64 deep, and hold
-//! at most 2^16 more values than bits. The writer refuses other circuits. Wires that calls pass
+//! limits: all components of a file together have at most 2^30 inputs, 2^26 outputs, and 2^28 other
+//! wires and 256 for each step; enumerations have a variant; types are nested at most 64 deep, and
+//! hold at most 2^16 more values than bits. The writer refuses other circuits. Wires that calls pass
 //! cost no bytes either: [`Circuit::new`](crate::Circuit::new) limits them.
 
 mod read;
@@ -71,11 +71,14 @@ const MAX_DEPTH: usize = 64;
 /// circuit, but time whenever a value is read or shown.
 const MAX_EMPTY: u64 = 1 << 16;
 
-/// How many inputs all components may have together, and how many outputs.
-const MAX_PORTS: u64 = 1 << 26;
+/// How many inputs all components may have together. One takes a few bits of memory.
+const MAX_INPUTS: u64 = 1 << 30;
 
-/// How many wires all components may have together, apart from those that their steps allow: calls
-/// and repeats write many in a few bytes.
+/// How many outputs all components may have together.
+const MAX_OUTPUTS: u64 = 1 << 26;
+
+/// How many wires all components may have together, apart from their inputs and those that their
+/// steps allow: calls and repeats write many in a few bytes.
 const FREE_WIRES: u64 = 1 << 28;
 
 /// Returns whether the bytes begin like a file of this format, in any version.
@@ -113,15 +116,15 @@ struct Ports {
 }
 
 impl Ports {
-    /// Adds the wires of a component that has this many steps.
+    /// Adds the wires, beside its inputs, of a component that has this many steps.
     fn add_wires(&mut self, wires: u32, steps: usize) -> Result<(), CircuitError> {
         self.wires += u64::from(wires);
         self.steps += steps;
         let most = most_wires(FREE_WIRES, self.steps);
         if self.wires > most {
             return Err(CircuitError::invalid(format!(
-                "the components up to here have {} wires: more than {most}, which are 2^28 and \
-                 256 for each step",
+                "the components up to here have {} wires beside their inputs: more than {most}, \
+                 which are 2^28 and 256 for each step",
                 self.wires
             )));
         }
@@ -132,10 +135,12 @@ impl Ports {
     fn add(&mut self, inputs: u64, outputs: u64) -> Result<(), CircuitError> {
         self.inputs = self.inputs.saturating_add(inputs);
         self.outputs = self.outputs.saturating_add(outputs);
-        for (count, what) in [(self.inputs, "inputs"), (self.outputs, "outputs")] {
-            if count > MAX_PORTS {
+        let all = [(self.inputs, MAX_INPUTS, "inputs"), (self.outputs, MAX_OUTPUTS, "outputs")];
+        for (count, most, what) in all {
+            if count > most {
                 return Err(CircuitError::invalid(format!(
-                    "the components have more than 2^26 {what}, the most that a file may have"
+                    "the components have more than 2^{} {what}, the most that a file may have",
+                    most.ilog2()
                 )));
             }
         }

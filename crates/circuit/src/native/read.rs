@@ -183,11 +183,11 @@ impl Reader<'_> {
 
     fn component(&mut self) -> Result<Component> {
         let name = self.text()?;
-        let (inputs, wires) = (self.small()?, self.small()?);
+        let (inputs, wires): (u32, u32) = (self.small()?, self.small()?);
         self.ports.add(u64::from(inputs), 0)?;
         let mut next = [inputs, 0, 0, 0];
         let steps = self.list(|from| from.step(&mut next))?;
-        self.ports.add_wires(wires, steps.len())?;
+        self.ports.add_wires(wires.saturating_sub(inputs), steps.len())?;
         let (mut arg, mut wire) = (0, 0);
         let calls = self.list(|from| {
             let component = from.small()?;

@@ -185,9 +185,10 @@ fn claims_are_checked_before_memory_is_taken() {
         bytes
     };
     let many = &number(u32::MAX.into())[..];
-    let beyond = &number(MAX_PORTS + 1)[..];
+    let inputs = &number(MAX_INPUTS + 1)[..];
+    let beyond = &number(MAX_OUTPUTS + 1)[..];
     // Inputs; wires; steps; a run of outputs.
-    refused(&with_component(&[beyond, beyond].concat()), "2^26 inputs");
+    refused(&with_component(&[inputs, inputs].concat()), "2^30 inputs");
     let wires = &number(1 << 28)[..];
     refused(&with_component(&[&[0], wires, &[0; 8]].concat()), "claims 268435456 wires");
     let more = &number((1 << 28) + 1)[..];

@@ -52,7 +52,7 @@ fn check(circuit: &Circuit) -> Result<(), CircuitError> {
     let mut ports = Ports::default();
     for component in circuit.components() {
         ports.add(component.inputs.into(), component.outputs.len() as u64)?;
-        ports.add_wires(component.wires, component.steps.len())?;
+        ports.add_wires(component.wires - component.inputs, component.steps.len())?;
     }
     for ty in types(circuit) {
         if depth(ty) > MAX_DEPTH {

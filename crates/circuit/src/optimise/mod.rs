@@ -25,14 +25,22 @@ use crate::{Circuit, CircuitError, Component};
 /// In components with more steps, gates are folded and merged, but cuts are not rewritten.
 pub const MAX_STEPS: usize = 1 << 22;
 
+/// Circuits with a component of more wires are refused: each takes some bytes here.
+const MAX_WIRES: u32 = 1 << 27;
+
 /// The most rounds of rewriting; usually the third finds nothing.
 const ROUNDS: usize = 8;
 
 /// Returns the same function with at most as many AND gates. Ports stay as they are.
 ///
 /// # Errors
-/// [`CircuitError::Invalid`] when a component has more wires than the builder numbers.
+/// [`CircuitError::Invalid`] when a component has more than 2^27 wires, or more than the builder
+/// numbers.
 pub fn optimise(circuit: &Circuit) -> Result<Circuit, CircuitError> {
+    if let Some(wide) = circuit.components().iter().find(|one| one.wires > MAX_WIRES) {
+        let name = &wide.name;
+        return Err(CircuitError::invalid(format!("component `{name}` has more than 2^27 wires")));
+    }
     let mut best = rewrite(circuit, &mut |_| Vec::new())?;
     let mut base = Base::default();
     for _ in 0..ROUNDS {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::lookups::LookupList;
+use super::reads::Reads;
 use super::rewrite::{outputs_of, ranges_passed};
 use super::slots::Slots;
 use super::{And, GateCounts, Limits, Linear};
@@ -171,6 +172,11 @@ impl Frame {
     }
 }
 
+/// Returns the slot of a wire; `slots` are those of the wires that are no inputs.
+fn slot_of(inputs: u32, slots: &[u32], wire: Wire) -> u32 {
+    wire.checked_sub(inputs).map_or(wire, |place| slots[place as usize])
+}
+
 fn is_call(step: &Step) -> bool {
     matches!(step, Step::Call(_) | Step::Repeat(_))
 }
@@ -180,12 +186,12 @@ struct Planner<'a> {
     limits: Limits,
     frame: Frame,
     free: Slots,
-    /// How often each wire is still to be read; at 0 its slot is free, and a saturated count never
-    /// ends.
-    reads: Vec<u32>,
-    /// The slot of each live wire.
+    /// A slot is free when its wire is read no more.
+    reads: Reads,
+    /// The slot of each live wire that is no input. The slot of an input has its number.
     slot: Vec<u32>,
-    /// How many ANDs and look-ups of the current window are on the deepest path to each wire.
+    /// How many ANDs and look-ups of the current window are on the deepest path to each wire that
+    /// is no input.
     level: Vec<u32>,
     /// How many of the frame's free gates are in batches that have ended.
     batched: u32,
@@ -204,57 +210,74 @@ struct Scratch {
 
 impl<'a> Planner<'a> {
     fn new(component: &'a Component, limits: Limits) -> Self {
-        let wires = component.wires as usize;
+        let wires = (component.wires - component.inputs) as usize;
         let mut planner = Planner {
             component,
             limits,
             frame: Frame { inputs: component.inputs, ..Frame::default() },
             free: Slots::default(),
-            reads: count_reads(component),
+            reads: Reads::of(component),
             slot: vec![0; wires],
             level: vec![0; wires],
             batched: 0,
             callee_depth: 0,
             scratch: Scratch::default(),
         };
-        (0..component.inputs).for_each(|wire| planner.slot[wire as usize] = planner.free.take());
-        (0..component.inputs).for_each(|wire| planner.free_if_dead(wire));
+        planner.free.take_first(component.inputs);
+        let free = &mut planner.free;
+        planner
+            .reads
+            .dead(component.inputs, |run| free.give_back_all(run.first..run.first + run.len));
         planner
     }
 
+    /// Returns the slot of a live wire.
+    fn slot(&self, wire: Wire) -> u32 {
+        slot_of(self.component.inputs, &self.slot, wire)
+    }
+
+    /// Sets the level of wires that a gate writes.
+    fn set_level(&mut self, written: Range<Wire>, level: u32) {
+        let inputs = self.component.inputs;
+        let written = (written.start - inputs) as usize..(written.end - inputs) as usize;
+        self.level[written].fill(level);
+    }
+
     fn free_if_dead(&mut self, wire: Wire) {
-        if self.reads[wire as usize] == 0 {
-            self.free.give_back(self.slot[wire as usize]);
+        if self.reads.is_over(wire) {
+            self.free.give_back(self.slot(wire));
         }
     }
 
     /// Notes one read of a wire, and frees its slot at the last one.
     fn read(&mut self, wire: Wire) {
-        let reads = &mut self.reads[wire as usize];
-        if *reads != u32::MAX {
-            *reads -= 1;
-            self.free_if_dead(wire);
+        if self.reads.read(wire) {
+            self.free.give_back(self.slot(wire));
         }
     }
 
-    /// Notes one read of each wire of a run. Calls may pass very many wires, so wires that are read
-    /// again later, which keep their slots, are counted together.
+    /// Notes one read of each wire of a run.
     fn read_all(&mut self, run: WireRange) {
-        let end = run.first + run.len;
-        for first in (run.first..end).step_by(64) {
-            let wires = first..end.min(first + 64);
-            let reads = &mut self.reads[wires.start as usize..wires.end as usize];
-            if reads.iter().all(|&count| count > 1) {
-                reads.iter_mut().for_each(|count| *count -= u32::from(*count != u32::MAX));
-            } else {
-                wires.for_each(|wire| self.read(wire));
-            }
-        }
+        let Planner { component, free, slot, .. } = self;
+        let inputs = component.inputs;
+        self.reads.read_all(run, |run| {
+            let end = run.first + run.len;
+            free.give_back_all(run.first.min(inputs)..end.min(inputs));
+            let others = run.first.max(inputs) - inputs..end.max(inputs) - inputs;
+            let slots = &slot[others.start as usize..others.end as usize];
+            slots.iter().for_each(|&slot| free.give_back(slot));
+        });
     }
 
     /// Adds the slots of a run of live wires to the runs from `first` on.
     fn push_slots(&self, runs: &mut Vec<Run>, first: usize, run: WireRange) {
-        let mut slots = &self.slot[run.first as usize..][..run.len as usize];
+        let (inputs, end) = (self.component.inputs, run.first + run.len);
+        let len = end.min(inputs).saturating_sub(run.first);
+        if len > 0 {
+            push_run(runs, first, Run { first: run.first, len });
+        }
+        let others = run.first.max(inputs) - inputs..end.max(inputs) - inputs;
+        let mut slots = &self.slot[others.start as usize..others.end as usize];
         while let Some(&slot) = slots.first() {
             let next = slots.windows(2).take_while(|pair| pair[1] == pair[0] + 1);
             let len = 1 + next.count();
@@ -265,7 +288,7 @@ impl<'a> Planner<'a> {
 
     fn write(&mut self, wire: Wire) -> u32 {
         let slot = self.free.take();
-        self.slot[wire as usize] = slot;
+        self.slot[(wire - self.component.inputs) as usize] = slot;
         slot
     }
 
@@ -289,7 +312,7 @@ impl<'a> Planner<'a> {
         }
         for gate in gates {
             let written = outputs_of(self.component, gate);
-            self.level[written.start as usize..written.end as usize].fill(0);
+            self.set_level(written, 0);
         }
         self.scratch = scratch;
     }
@@ -301,7 +324,10 @@ impl<'a> Planner<'a> {
         keys.clear();
         starts.clear();
         for gate in gates {
-            let level = |wire: Wire| self.level[wire as usize];
+            let level = |wire: Wire| match wire.checked_sub(self.component.inputs) {
+                Some(place) => self.level[place as usize],
+                None => 0,
+            };
             let (depth, and) = match *gate {
                 Step::And { a, b, .. } => (level(a).max(level(b)), 1),
                 Step::Xor { a, b, .. } => (level(a).max(level(b)), 0),
@@ -314,7 +340,7 @@ impl<'a> Planner<'a> {
                 Step::Const { .. } | Step::Call(_) | Step::Repeat(_) => (0, 0),
             };
             let written = outputs_of(self.component, gate);
-            self.level[written.start as usize..written.end as usize].fill(depth + and);
+            self.set_level(written, depth + and);
             let key = 2 * depth + and;
             keys.push(key);
             if starts.len() <= key as usize + 1 {
@@ -336,14 +362,14 @@ impl<'a> Planner<'a> {
     fn linear(&mut self, gate: Step) {
         let (op, wire) = match gate {
             Step::Xor { a, b, out } => {
-                let (slot_a, slot_b) = (self.slot[a as usize], self.slot[b as usize]);
+                let (slot_a, slot_b) = (self.slot(a), self.slot(b));
                 self.read(a);
                 self.read(b);
                 self.frame.counts.xor += 1;
                 (Linear::Xor { a: slot_a, b: slot_b, out: self.write(out) }, out)
             }
             Step::Inv { a, out } => {
-                let slot_a = self.slot[a as usize];
+                let slot_a = self.slot(a);
                 self.read(a);
                 self.frame.counts.inv += 1;
                 (Linear::Inv { a: slot_a, out: self.write(out) }, out)
@@ -367,7 +393,7 @@ impl<'a> Planner<'a> {
         for &i in batch {
             match gates[i as usize] {
                 Step::And { a, b, out } => {
-                    let (a, b) = (self.slot[a as usize], self.slot[b as usize]);
+                    let (a, b) = (self.slot(a), self.slot(b));
                     let out = self.write(out);
                     self.frame.ands.push(And { a, b, out });
                     self.frame.counts.and += 1;
@@ -398,7 +424,8 @@ impl<'a> Planner<'a> {
         for wire in lookup.outputs() {
             self.write(wire);
         }
-        let slot = |wire: Wire| self.slot[wire as usize];
+        let (first, slots) = (self.component.inputs, &self.slot);
+        let slot = |wire: Wire| slot_of(first, slots, wire);
         let inputs = self.component.inputs_of(lookup).iter().map(|&wire| slot(wire));
         self.frame.lookups.push(lookup.table, inputs, lookup.outputs().map(slot));
         self.frame.counts.lookups += 1;
@@ -432,7 +459,7 @@ impl<'a> Planner<'a> {
         let mut copies = u64::from(callee.inputs);
         for i in 0..callee.outputs.len() as u32 {
             let wire = call.first_output + i;
-            let slot = if self.reads[wire as usize] == 0 {
+            let slot = if self.reads.is_over(wire) {
                 SKIP
             } else {
                 copies += 1;
@@ -485,7 +512,7 @@ impl<'a> Planner<'a> {
         let carried_slots = Slice::new(runs);
         let (mut runs, mut kept) = (Vec::new(), 0u64);
         for wire in others..others + repeat.count * width {
-            let slot = if self.reads[wire as usize] == 0 {
+            let slot = if self.reads.is_over(wire) {
                 SKIP
             } else {
                 kept += 1;
@@ -518,7 +545,8 @@ impl<'a> Planner<'a> {
         let mut frame = self.frame;
         frame.slots = self.free.high_water();
         frame.depth = frame.slots as usize + self.callee_depth;
-        frame.outputs = self.component.outputs.iter().map(|&w| self.slot[w as usize]).collect();
+        let slot = |&wire: &Wire| slot_of(self.component.inputs, &self.slot, wire);
+        frame.outputs = self.component.outputs.iter().map(slot).collect();
         frame.outputs.iter().for_each(|&slot| push_slot(&mut frame.output_runs, 0, slot));
         frame.output_runs.shrink_to_fit();
         frame
@@ -549,37 +577,4 @@ fn push_run(runs: &mut Vec<Run>, first: usize, run: Run) {
 fn ranges_read(component: &Component, repeat: Repeat) -> impl Iterator<Item = WireRange> {
     let ranges = component.args_of(repeat).iter().filter_map(RepeatArg::ranges);
     ranges.flat_map(|ranges| component.ranges_of(ranges).iter().copied())
-}
-
-/// Counts how often every wire is read; reads as outputs of the component never end.
-fn count_reads(component: &Component) -> Vec<u32> {
-    let mut reads = vec![0u32; component.wires as usize];
-    let add = |count: &mut u32| *count = count.saturating_add(1);
-    let read_all = |reads: &mut [u32], run: WireRange| {
-        reads[run.first as usize..][..run.len as usize].iter_mut().for_each(add);
-    };
-    for step in &component.steps {
-        match *step {
-            Step::Xor { a, b, .. } | Step::And { a, b, .. } => {
-                add(&mut reads[a as usize]);
-                add(&mut reads[b as usize]);
-            }
-            Step::Inv { a, .. } => add(&mut reads[a as usize]),
-            Step::Const { .. } => {}
-            Step::Call(call) => {
-                let ranges = ranges_passed(component, component.calls[call as usize]).iter();
-                ranges.for_each(|&run| read_all(&mut reads, run));
-            }
-            Step::Repeat(repeat) => {
-                let repeat = component.repeats[repeat as usize];
-                ranges_read(component, repeat).for_each(|run| read_all(&mut reads, run));
-            }
-            Step::Lookup(lookup) => {
-                let inputs = component.inputs_of(component.lookups[lookup as usize]);
-                inputs.iter().for_each(|&wire| add(&mut reads[wire as usize]));
-            }
-        }
-    }
-    component.outputs.iter().for_each(|&wire| reads[wire as usize] = u32::MAX);
-    reads
 }

@@ -32,6 +32,7 @@ mod frame;
 mod layered;
 mod lookups;
 mod program;
+mod reads;
 mod rewrite;
 mod slots;
 

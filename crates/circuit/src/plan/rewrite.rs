@@ -43,8 +43,44 @@ pub(super) fn shape(component: &Component, repeat: Repeat) -> Vec<(Passed, u32)>
 pub(super) struct Rewriter<'a> {
     old: &'a Component,
     new: Component,
-    /// The new component's wire for every wire of the old one that has been written.
-    map: Vec<Wire>,
+    map: Map,
+}
+
+/// The new component's wire for every wire of the old one that has been written.
+struct Map {
+    /// How many of the first wires stay the same. They take no memory: inputs may be very many.
+    same: u32,
+    /// Those of the others.
+    others: Vec<Wire>,
+}
+
+impl Map {
+    fn new(same: u32, others: Vec<Wire>) -> Map {
+        Map { same, others }
+    }
+
+    fn of(&self, wire: Wire) -> Wire {
+        match wire.checked_sub(self.same) {
+            Some(place) => self.others[place as usize],
+            None => wire,
+        }
+    }
+
+    /// Sets the new wires of a step's outputs, from `first` on.
+    fn set(&mut self, first: Wire, new: impl IntoIterator<Item = Wire>) {
+        let others = &mut self.others[(first - self.same) as usize..];
+        others.iter_mut().zip(new).for_each(|(place, wire)| *place = wire);
+    }
+
+    /// Adds the new wires of a run to the ranges from `first` on.
+    fn push(&self, to: &mut Vec<WireRange>, first: usize, run: WireRange) {
+        let end = run.first + run.len;
+        let same = end.min(self.same).saturating_sub(run.first);
+        if same > 0 {
+            WireRange::push_all(to, first, WireRange { first: run.first, len: same });
+        }
+        (run.first + same..end).for_each(|wire| WireRange::push(to, first, self.of(wire)));
+    }
 }
 
 impl<'a> Rewriter<'a> {
@@ -55,8 +91,7 @@ impl<'a> Rewriter<'a> {
             wires: old.inputs,
             ..Component::default()
         };
-        let mut map = vec![0; old.wires as usize];
-        (0..old.inputs).for_each(|wire| map[wire as usize] = wire);
+        let map = Map::new(old.inputs, vec![0; (old.wires - old.inputs) as usize]);
         Rewriter { old, new, map }
     }
 
@@ -127,30 +162,30 @@ impl<'a> Rewriter<'a> {
 
     /// Writes out a call of a component that has no calls itself.
     pub(super) fn inline(&mut self, call: Call, callee: &Component) {
-        let args = arguments(self.old, call).map(|wire| self.map[wire as usize]).collect();
+        let args = arguments(self.old, call).map(|wire| self.map.of(wire)).collect();
         let outputs = append(&mut self.new, callee, args);
-        self.map[call.first_output as usize..][..outputs.len()].copy_from_slice(&outputs);
+        self.map.set(call.first_output, outputs);
     }
 
     /// Writes out all rounds of a repeat of a component that has no calls itself.
     pub(super) fn inline_rounds(&mut self, repeat: Repeat, callee: &Component) {
         let carried = self.old.carried_by(repeat) as usize;
         let (mut rounds, mut sources) = (self.old.rounds(repeat), Vec::new());
-        let (mut last, first) = (Vec::new(), repeat.first_output as usize);
-        let mut next = first + carried;
+        let (mut last, first) = (Vec::new(), repeat.first_output);
+        let mut next = first + carried as u32;
         while rounds.next(&mut sources) {
             let args = sources.iter().map(|source| match *source {
-                Source::Wire(wire) => self.map[wire as usize],
+                Source::Wire(wire) => self.map.of(wire),
                 Source::Before(output) => last[output as usize],
                 Source::Constant(value) => constant(&mut self.new, value),
             });
             let args = args.collect();
             last = append(&mut self.new, callee, args);
             let others = &last[carried..];
-            self.map[next..][..others.len()].copy_from_slice(others);
-            next += others.len();
+            self.map.set(next, others.iter().copied());
+            next += others.len() as u32;
         }
-        self.map[first..][..carried].copy_from_slice(&last[..carried]);
+        self.map.set(first, last[..carried].iter().copied());
     }
 
     /// Copies a repeat, `copies` rounds at once: `joined` names the component for that many rounds,
@@ -189,10 +224,8 @@ impl<'a> Rewriter<'a> {
             self.new.steps.push(Step::Repeat(self.new.repeats.len() as u32 - 1));
             let written = [(first, carried), (at, rounds * copies * others)];
             for (start, len) in written {
-                for wire in start..start + len {
-                    self.map[wire as usize] = self.new.wires;
-                    self.new.wires += 1;
-                }
+                self.map.set(start, self.new.wires..self.new.wires + len);
+                self.new.wires += len;
             }
             at += rounds * copies * others;
         }
@@ -224,15 +257,13 @@ impl<'a> Rewriter<'a> {
             }
             _ => (0, all),
         };
-        let mut put = |wire: Wire| {
-            WireRange::push(&mut self.new.call_args, first, self.map[wire as usize]);
-        };
+        let mut put = |run: WireRange| self.map.push(&mut self.new.call_args, first, run);
         match (arg, handed_on) {
             (RepeatArg::Carried(_), Some(wire)) => {
-                (*wire..*wire + all as u32).for_each(&mut put);
+                put(WireRange { first: *wire, len: all as u32 });
                 *wire += all as u32;
             }
-            _ => old.wires_of(ranges).skip(skip as usize).take(take as usize).for_each(put),
+            _ => part(old.ranges_of(ranges), skip, take).for_each(put),
         }
         let count = (self.new.call_args.len() - first) as u32;
         self.new.repeat_args.push(arg.with_ranges(Ranges { first: first as u32, count }));
@@ -245,14 +276,11 @@ impl<'a> Rewriter<'a> {
         let first_output = self.new.wires;
         for &call in calls {
             let call = self.old.calls[call as usize];
-            for wire in arguments(self.old, call) {
-                let wire = self.map[wire as usize];
-                WireRange::push(&mut self.new.call_args, first_arg, wire);
+            for &run in ranges_passed(self.old, call) {
+                self.map.push(&mut self.new.call_args, first_arg, run);
             }
-            for i in 0..outputs {
-                self.map[(call.first_output + i) as usize] = self.new.wires;
-                self.new.wires += 1;
-            }
+            self.map.set(call.first_output, self.new.wires..self.new.wires + outputs);
+            self.new.wires += outputs;
         }
         self.new.steps.push(Step::Call(self.new.calls.len() as u32));
         self.new.calls.push(Call {
@@ -274,7 +302,8 @@ impl<'a> Rewriter<'a> {
         mut join: impl FnMut(&mut Self, Joint<'_>),
     ) {
         let old = self.old;
-        let mut levels = vec![0u32; old.wires as usize];
+        // Inputs are at level 0.
+        let mut levels = vec![0u32; (old.wires - old.inputs) as usize];
         let mut base = 0;
         let mut rest = &old.steps[..];
         let mut order: Vec<(u32, u32, u32)> = Vec::new();
@@ -302,6 +331,7 @@ impl<'a> Rewriter<'a> {
                         (written.start as usize, written.len(), 0)
                     }
                 };
+                let first = first - old.inputs as usize;
                 levels[first..first + len].fill(level + u32::from(kind > 0));
                 written += len.max(1);
                 // Gates before calls, and calls of one component next to each other.
@@ -327,7 +357,7 @@ impl<'a> Rewriter<'a> {
     }
 
     pub(super) fn finish(mut self) -> Component {
-        let outputs = self.old.outputs.iter().map(|&wire| self.map[wire as usize]);
+        let outputs = self.old.outputs.iter().map(|&wire| self.map.of(wire));
         self.new.outputs = outputs.collect();
         self.new
     }
@@ -356,19 +386,39 @@ pub(super) fn outputs_of(component: &Component, gate: &Step) -> Range<Wire> {
     }
 }
 
-/// Returns the deepest level of the wires that a step reads.
+/// Returns the parts of runs that are left after `skip` wires, up to `take` wires.
+fn part(runs: &[WireRange], mut skip: u64, mut take: u64) -> impl Iterator<Item = WireRange> {
+    runs.iter().filter_map(move |run| {
+        let skipped = skip.min(run.len.into()) as u32;
+        skip -= u64::from(skipped);
+        let len = take.min((run.len - skipped).into()) as u32;
+        take -= u64::from(len);
+        (len > 0).then_some(WireRange { first: run.first + skipped, len })
+    })
+}
+
+/// Returns the deepest level of the wires that a step reads; `levels` are those of the wires that
+/// are no inputs.
 fn deepest(component: &Component, step: &Step, levels: &[u32]) -> u32 {
-    let level = |wire: Wire| levels[wire as usize];
+    let inputs = component.inputs;
+    let level = |wire: Wire| wire.checked_sub(inputs).map_or(0, |place| levels[place as usize]);
+    let of_runs = |runs: &[WireRange]| {
+        let deepest = runs.iter().filter_map(|run| {
+            let start = run.first.max(inputs) - inputs;
+            let end = (run.first + run.len).max(inputs) - inputs;
+            levels[start as usize..end as usize].iter().copied().max()
+        });
+        deepest.max().unwrap_or(0)
+    };
     match *step {
         Step::Xor { a, b, .. } | Step::And { a, b, .. } => level(a).max(level(b)),
         Step::Inv { a, .. } => level(a),
         Step::Const { .. } => 0,
-        Step::Call(call) => {
-            arguments(component, component.calls[call as usize]).map(level).max().unwrap_or(0)
-        }
+        Step::Call(call) => of_runs(ranges_passed(component, component.calls[call as usize])),
         Step::Repeat(repeat) => {
-            let wires = component.read_by(component.repeats[repeat as usize]);
-            wires.map(level).max().unwrap_or(0)
+            let args = component.args_of(component.repeats[repeat as usize]).iter();
+            let runs = args.filter_map(RepeatArg::ranges).map(|all| component.ranges_of(all));
+            runs.map(of_runs).max().unwrap_or(0)
         }
         Step::Lookup(lookup) => {
             let inputs = component.inputs_of(component.lookups[lookup as usize]);
@@ -379,10 +429,10 @@ fn deepest(component: &Component, step: &Step, levels: &[u32]) -> u32 {
 
 /// Adds a component's gates to another one, on these wires as inputs; returns its outputs.
 fn append(to: &mut Component, component: &Component, inputs: Vec<Wire>) -> Vec<Wire> {
-    let mut map = inputs;
-    map.resize(component.wires as usize, 0);
+    let mut map = Map::new(0, inputs);
+    map.others.resize(component.wires as usize, 0);
     component.steps.iter().for_each(|&gate| push(to, component, &mut map, gate));
-    component.outputs.iter().map(|&wire| map[wire as usize]).collect()
+    component.outputs.iter().map(|&wire| map.of(wire)).collect()
 }
 
 /// Adds a constant.
@@ -394,11 +444,11 @@ fn constant(to: &mut Component, value: bool) -> Wire {
 }
 
 /// Adds a gate or a look-up of component `from`, whose wires `map` translates.
-fn push(to: &mut Component, from: &Component, map: &mut [Wire], gate: Step) {
+fn push(to: &mut Component, from: &Component, map: &mut Map, gate: Step) {
     let written = outputs_of(from, &gate);
     let out = to.wires;
     to.wires += written.len() as u32;
-    let new = |wire: Wire| map[wire as usize];
+    let new = |wire: Wire| map.of(wire);
     to.steps.push(match gate {
         Step::Xor { a, b, .. } => Step::Xor { a: new(a), b: new(b), out },
         Step::And { a, b, .. } => Step::And { a: new(a), b: new(b), out },
@@ -413,5 +463,5 @@ fn push(to: &mut Component, from: &Component, map: &mut [Wire], gate: Step) {
         }
         Step::Call(_) | Step::Repeat(_) => unreachable!("calls are handled apart from gates"),
     });
-    written.zip(out..).for_each(|(old, new)| map[old as usize] = new);
+    map.set(written.start, (out..).take(written.len()));
 }

@@ -1,5 +1,7 @@
 //! The free slots of a frame, lowest first.
 
+use std::ops::Range;
+
 /// Assigns slot numbers, always the lowest free one, so that frames stay small and wires that are
 /// written together tend to be adjacent.
 ///
@@ -17,6 +19,12 @@ impl Slots {
     /// Returns how many different slots were ever assigned.
     pub(super) fn high_water(&self) -> u32 {
         self.top
+    }
+
+    /// Takes the first `count` slots, before any others.
+    pub(super) fn take_first(&mut self, count: u32) {
+        debug_assert!(self.top == 0);
+        self.top = count;
     }
 
     /// Takes a free slot: the lowest one given back, or else a new one.
@@ -46,6 +54,22 @@ impl Slots {
             }
             words[word] |= 1 << (index % 64);
             index = word;
+        }
+    }
+
+    /// Gives back slots in a row, 64 at a time.
+    pub(super) fn give_back_all(&mut self, slots: Range<u32>) {
+        let Some(last) = slots.clone().last() else { return };
+        // This makes room on all levels.
+        self.give_back(last);
+        let (mut start, mut end) = (slots.start as usize, last as usize);
+        for words in &mut self.levels {
+            for place in start / 64..=end / 64 {
+                let low = if place == start / 64 { u64::MAX << (start % 64) } else { u64::MAX };
+                let high = if place == end / 64 { u64::MAX >> (63 - end % 64) } else { u64::MAX };
+                words[place] |= low & high;
+            }
+            (start, end) = (start / 64, end / 64);
         }
     }
 
@@ -95,6 +119,22 @@ mod tests {
                 }
             }
             prop_assert_eq!(slots.high_water(), top);
+        }
+    }
+
+    #[test]
+    fn slots_in_a_row_come_back_as_one_by_one() {
+        for (start, end) in
+            [(0, 1), (0, 0), (3, 3), (3, 64), (0, 64), (63, 65), (5, 9000), (64, 128)]
+        {
+            let (mut one, mut all) = (Slots::default(), Slots::default());
+            one.take_first(10_000);
+            all.take_first(10_000);
+            (start..end).rev().for_each(|slot| one.give_back(slot));
+            all.give_back_all(start..end);
+            for _ in 0..end - start + 2 {
+                assert_eq!(all.take(), one.take(), "{start}..{end}");
+            }
         }
     }
 

@@ -287,8 +287,11 @@ fn wires_are_bounded_by_steps() {
         repeat.wires = 2 + 64 * count;
         vec![wide, repeat]
     };
-    let found = refusal(many((1 << 21) + 4));
-    assert!(found.contains("has 134217986 wires: more than 134217984, which are 2^27"), "{found}");
+    let found = refusal(many((1 << 21) + 5));
+    assert!(
+        found.contains("has 134218048 wires beside its inputs: more than 134217984"),
+        "{found}"
+    );
     let (inputs, outputs) = ports(2);
     Circuit::new("test", inputs, outputs, many(1 << 14)).expect("valid");
 }

@@ -5,6 +5,9 @@
 mod csv;
 mod transform;
 
+use std::fmt;
+use std::ops::Range;
+
 use zeroize::Zeroizing;
 
 use super::Wrong;
@@ -42,6 +45,23 @@ pub struct FileForm {
 /// [`CircuitError::Value`], which names the line and the element where the value is wrong, or
 /// [`CircuitError::Length`].
 pub fn parse_file(input: &Input, text: &str, form: &FileForm) -> Result<Vec<bool>, CircuitError> {
+    let width = input.ty.width().min(u64::from(MAX_WIRES));
+    let mut bits = Zeroizing::new(Vec::with_capacity(width as usize));
+    parse_file_to(input, text, form, |part| bits.extend_from_slice(part))?;
+    Ok(std::mem::take(&mut *bits))
+}
+
+/// Reads like [`parse_file`], and passes the bits to `take` in parts, so that a list takes little
+/// memory besides.
+///
+/// # Errors
+/// Those of [`parse_file`]; some bits may have been passed before.
+pub fn parse_file_to(
+    input: &Input,
+    text: &str,
+    form: &FileForm,
+    mut take: impl FnMut(&[bool]),
+) -> Result<(), CircuitError> {
     let error = |wrong| CircuitError::value(input, wrong);
     let width = input.ty.width();
     if width > u64::from(MAX_WIRES) {
@@ -49,34 +69,61 @@ pub fn parse_file(input: &Input, text: &str, form: &FileForm) -> Result<Vec<bool
         return Err(error(reason.into()));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut bits = Zeroizing::new(Vec::with_capacity(width as usize));
-    read(&input.ty, text, form, &mut bits).map_err(error)?;
-    Ok(std::mem::take(&mut *bits))
+    read(&input.ty, text, form, &mut Sink::new(&mut take)).map_err(error)
 }
 
-fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), Wrong> {
+/// This many bits of list elements are passed on together.
+const PART: usize = 1 << 12;
+
+/// Where the bits go that are read.
+struct Sink<'s> {
+    take: &'s mut dyn FnMut(&[bool]),
+}
+
+impl<'s> Sink<'s> {
+    fn new(take: &'s mut dyn FnMut(&[bool])) -> Self {
+        Sink { take }
+    }
+
+    /// Passes on what `read` adds: the bits of a value of this type.
+    fn one<E>(
+        &mut self,
+        ty: &Type,
+        read: impl FnOnce(&mut Vec<bool>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // No list grows, so none leaves a copy behind.
+        let mut bits = Zeroizing::new(Vec::with_capacity(ty.width() as usize));
+        read(&mut bits)?;
+        (self.take)(&bits);
+        Ok(())
+    }
+}
+
+fn read(ty: &Type, text: &str, form: &FileForm, to: &mut Sink<'_>) -> Result<(), Wrong> {
     let whole = text.trim();
     if form.csv {
-        return csv::read(ty, text, form, bits);
+        return csv::read(ty, text, form, to);
     }
     if !form.columns.is_empty() {
-        return by_key(ty, text, form, bits);
+        return by_key(ty, text, form, to);
     }
     if form.json {
-        return one_value(ty, text, key::document(text)?, form.pad, bits);
+        return one_value(ty, text, key::document(text)?, form.pad, to);
     }
     if is_raw(whole) {
-        bits.extend(Zeroizing::new(parse(ty, whole)?).iter());
+        (to.take)(&Zeroizing::new(parse(ty, whole)?));
         return Ok(());
     }
     let Type::Array { len, elem } = ty else {
         let first = line_of(text, whole);
-        if is_row(ty) && !whole.starts_with(['[', '{', '"']) {
-            return Ok(row(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"))?);
-        }
-        return Ok(alone(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"))?);
+        let is_bare = is_row(ty) && !whole.starts_with(['[', '{', '"']);
+        let read = to.one(ty, |bits| match is_bare {
+            true => row(ty, whole, bits),
+            false => alone(ty, whole, bits),
+        });
+        return Ok(read.map_err(|reason| format!("line {first}: {reason}"))?);
     };
-    let mut list = List { len: *len, elem, given: 0, bits };
+    let mut list = List::new(*len, elem, to);
     let of_texts = is_text(elem);
     let inner = if of_texts && !whole.starts_with('[') { whole } else { without_brackets(whole)? };
     let is_one_line = whole.lines().filter(|line| !line.trim().is_empty()).count() <= 1;
@@ -109,14 +156,22 @@ fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<
 }
 
 /// The elements of an array that is being read.
-struct List<'t, 'b> {
+struct List<'t, 'b, 's> {
     len: u32,
     elem: &'t Type,
     given: u64,
-    bits: &'b mut Vec<bool>,
+    /// What has not been passed on yet.
+    bits: Zeroizing<Vec<bool>>,
+    to: &'b mut Sink<'s>,
 }
 
-impl List<'_, '_> {
+impl<'t, 'b, 's> List<'t, 'b, 's> {
+    fn new(len: u32, elem: &'t Type, to: &'b mut Sink<'s>) -> Self {
+        // It never grows.
+        let most = (elem.width() as usize).saturating_add(PART);
+        List { len, elem, given: 0, bits: Zeroizing::new(Vec::with_capacity(most)), to }
+    }
+
     /// Adds an element; `line` is called only for an error, since it may have to count lines.
     fn add(
         &mut self,
@@ -129,8 +184,17 @@ impl List<'_, '_> {
             // `finish` reports how many there are in all.
             return Ok(());
         }
-        read(self.elem, self.bits)
-            .map_err(|reason| format!("line {}, element {number}: {reason}", line()))
+        read(self.elem, &mut self.bits)
+            .map_err(|reason| format!("line {}, element {number}: {reason}", line()))?;
+        if self.bits.len() >= PART {
+            self.pass_on();
+        }
+        Ok(())
+    }
+
+    fn pass_on(&mut self) {
+        (self.to.take)(&self.bits);
+        self.bits.clear();
     }
 
     /// Adds what is between the commas in a part of a text.
@@ -145,11 +209,16 @@ impl List<'_, '_> {
         Ok(())
     }
 
-    fn finish(self, pad: bool) -> Result<(), Wrong> {
-        let List { len, elem, given, bits } = self;
+    fn finish(mut self, pad: bool) -> Result<(), Wrong> {
+        self.pass_on();
+        let List { len, elem, given, .. } = self;
         if given < u64::from(len) && pad {
-            let missing = (u64::from(len) - given) * elem.width();
-            bits.resize(bits.len() + missing as usize, false);
+            let mut missing = (u64::from(len) - given) * elem.width();
+            while missing > 0 {
+                let part = missing.min(PART as u64);
+                (self.to.take)(&[false; PART][..part as usize]);
+                missing -= part;
+            }
             return Ok(());
         }
         if given != u64::from(len) {
@@ -160,14 +229,14 @@ impl List<'_, '_> {
 }
 
 /// Reads the value under a key of a JSON file.
-fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), Wrong> {
+fn by_key(ty: &Type, text: &str, form: &FileForm, to: &mut Sink<'_>) -> Result<(), Wrong> {
     let [key] = &form.columns[..] else {
         return Err("one key is chosen from a JSON file: NAME.json#KEY".to_string().into());
     };
     let Column { name: key, transform } = Column::new(key)?;
     match (key::chosen(text, key)?, ty) {
         (Chosen::Each(values), Type::Array { len, elem }) => {
-            let mut list = List { len: *len, elem, given: 0, bits };
+            let mut list = List::new(*len, elem, to);
             let read = |elem: &Type, value: &str, bits: &mut Vec<bool>| match transform {
                 Some(transform) => transform.of_json(elem, value, bits),
                 None => typed(elem, value, bits),
@@ -182,10 +251,10 @@ fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Resul
         }
         (Chosen::One(value), _) => match transform {
             Some(transform) => {
-                let read = transform.of_json(ty, value, bits);
+                let read = to.one(ty, |bits| transform.of_json(ty, value, bits));
                 Ok(read.map_err(|reason| format!("line {}: {reason}", line_of(text, value)))?)
             }
-            None => one_value(ty, text, value, form.pad, bits),
+            None => one_value(ty, text, value, form.pad, to),
         },
     }
 }
@@ -196,18 +265,18 @@ fn one_value(
     text: &str,
     value: &str,
     pad: bool,
-    bits: &mut Vec<bool>,
+    to: &mut Sink<'_>,
 ) -> Result<(), Wrong> {
     if let (Type::Array { len, elem }, true) = (ty, value.starts_with('[')) {
-        let mut list = List { len: *len, elem, given: 0, bits };
+        let mut list = List::new(*len, elem, to);
         list.add_all(text, without_brackets(value)?)?;
         return list.finish(pad);
     }
     let inner = unquoted(value);
     let read = if is_raw(inner) && !is_text(ty) {
-        parse(ty, inner).map(|all| bits.extend(Zeroizing::new(all).iter()))
+        parse(ty, inner).map(|all| (to.take)(&Zeroizing::new(all)))
     } else {
-        typed(ty, value, bits)
+        to.one(ty, |bits| typed(ty, value, bits))
     };
     Ok(read.map_err(|reason| format!("line {}: {reason}", line_of(text, value)))?)
 }
@@ -269,33 +338,48 @@ fn row(ty: &Type, line: &str, bits: &mut Vec<bool>) -> Result<(), String> {
 /// # Panics
 /// When there are more or fewer bits than the type's width.
 pub fn format_file(ty: &Type, bits: &[bool], csv: bool) -> String {
-    let (elem, rows) = match ty {
-        Type::Array { elem, .. } if elem.width() > 0 => {
-            (&**elem, bits.chunks(elem.width() as usize).collect())
-        }
-        _ => (ty, vec![bits]),
+    assert_eq!(bits.len() as u64, ty.width(), "one bit per wire of the type");
+    let mut out = String::new();
+    // Nothing fails to be written to a string.
+    let _ = write_file(ty, |range| bits[range].to_vec(), csv, &mut out);
+    out
+}
+
+/// Writes what [`format_file`] returns; takes the bits in parts.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_file(
+    ty: &Type,
+    bits: impl Fn(Range<usize>) -> Vec<bool>,
+    csv: bool,
+    out: &mut impl fmt::Write,
+) -> fmt::Result {
+    let (elem, len) = match ty {
+        Type::Array { len, elem } if elem.width() > 0 => (&**elem, *len as usize),
+        _ => (ty, 1),
     };
     let is_list = matches!(ty, Type::Array { .. });
     let columns = if csv { leaves(elem).unwrap_or_default() } else { Vec::new() };
-    if columns.is_empty() {
-        if !is_list {
-            return format!("{}\n", format_value(ty, bits));
+    let width = elem.width() as usize;
+    if columns.is_empty() && !is_list {
+        return writeln!(out, "{}", format_value(ty, &Zeroizing::new(bits(0..width))));
+    }
+    let is_bare = !columns.is_empty() || is_plain(elem);
+    match columns.is_empty() {
+        false => out.write_str(&csv::header_line(&columns))?,
+        true => out.write_str(if is_bare { "" } else { "[\n" })?,
+    }
+    if len == 0 && columns.is_empty() {
+        out.write_str("\n")?;
+    }
+    for row in 0..len {
+        let own = Zeroizing::new(bits(row * width..(row + 1) * width));
+        let comma = if is_bare || row + 1 == len { "" } else { "," };
+        match columns.is_empty() {
+            true => writeln!(out, "{}{comma}", format_value(elem, &own))?,
+            false => writeln!(out, "{}", csv::line(&columns, &own))?,
         }
-        let rows = rows.iter().map(|bits| format_value(elem, bits).to_string());
-        let rows: Vec<String> = rows.collect();
-        return match is_plain(elem) {
-            true => rows.join("\n") + "\n",
-            false => format!("[\n{}\n]\n", rows.join(",\n")),
-        };
     }
-    let mut out = csv::header_line(&columns);
-    for mut bits in rows {
-        let cells = columns.iter().map(|(_, ty)| {
-            let (own, rest) = bits.split_at(ty.width() as usize);
-            bits = rest;
-            csv::cell(ty, own)
-        });
-        out.push_str(&format!("{}\n", cells.collect::<Vec<_>>().join(",")));
-    }
-    out
+    out.write_str(if is_bare { "" } else { "]\n" })
 }

@@ -459,3 +459,27 @@ proptest! {
         }
     }
 }
+
+/// A list of any length is passed on in parts, filled up with zeros if asked.
+#[test]
+fn long_lists_are_read_and_written_in_parts() {
+    let ty = list(5000, Type::Uint(9));
+    let text: String = (0..4000).map(|i| format!("{}\n", i % 512)).collect();
+    let input = Input { name: "x".into(), ty: ty.clone(), owner: 0.into() };
+    for csv in [false, true] {
+        let form = FileForm { csv, pad: true, ..FileForm::default() };
+        let (mut bits, mut longest, mut parts) = (Vec::new(), 0, 0);
+        let take = |part: &[bool]| {
+            bits.extend_from_slice(part);
+            longest = longest.max(part.len());
+            parts += 1;
+        };
+        parse_file_to(&input, &text, &form, take).expect("a list");
+        assert_eq!(bits, read(&ty, &text, &form).expect("a list"));
+        assert!(longest < 5000 && parts > 10, "{longest} {parts}");
+        let mut written = String::new();
+        write_file(&ty, |range| bits[range].to_vec(), csv, &mut written).expect("a string");
+        assert_eq!(written, format_file(&ty, &bits, csv));
+        assert_eq!(written.trim_end(), format!("{text}{}", "0\n".repeat(1000)).trim_end());
+    }
+}

@@ -37,7 +37,7 @@ mod text;
 
 use crate::{CircuitError, Input};
 
-pub use file::{FileForm, format_file, parse_file};
+pub use file::{FileForm, format_file, parse_file, parse_file_to, write_file};
 pub use format::{Value, format_value, to_bits_string, to_hex};
 pub use parse::parse_value;
 

@@ -46,6 +46,15 @@ VALUES
   and SHA-2 are used as they are.
   Other users of the machine can read a command line: give secrets as @FILE or on standard input.";
 
+/// Changes to the owners of a program's inputs.
+#[derive(Args, Debug, Default, Clone)]
+pub struct OwnerArgs {
+    /// Give an input to a party; INPUT is a name or a position from 0, PARTY a number from 0, or
+    /// `share`: each party gives a share
+    #[arg(long = "owner", value_name = "INPUT=PARTY", value_parser = owner)]
+    pub owners: Vec<(String, Owner)>,
+}
+
 /// Changes to a circuit's owners and receivers.
 #[derive(Args, Debug, Default, Clone)]
 #[command(next_help_heading = "Circuit")]

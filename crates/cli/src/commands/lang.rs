@@ -7,10 +7,12 @@ use symbolon_lang::diag::Diagnostic;
 use symbolon_lang::source::read_source;
 use symbolon_lang::{fmt::format, lsp::ServeError, testing::run_tests};
 
+use crate::args::OwnerArgs;
 use crate::args::program::ProgramArgs;
 use crate::common::error::{CliError, CliResult};
 use crate::common::output::{print, print_json, tell};
 use crate::common::words::counted;
+use crate::source::CircuitSpec;
 use crate::source::program::{folder, wrong_program};
 
 /// Arguments of `check`.
@@ -24,6 +26,9 @@ pub struct CheckArgs {
     /// What it is compiled with.
     #[command(flatten)]
     pub program: ProgramArgs,
+    /// Who gives its inputs.
+    #[command(flatten)]
+    pub owners: OwnerArgs,
     /// Print errors as JSON
     #[arg(long)]
     pub json: bool,
@@ -61,17 +66,17 @@ struct ErrorJson {
 pub fn check(args: &CheckArgs) -> CliResult<()> {
     let text = read_source(Path::new(&args.file)).map_err(CliError::usage)?;
     let options = args.program.options(args.parties);
-    let (errors, sources) = symbolon_lang::with_stack(|| {
+    let (errors, sources, circuit) = symbolon_lang::with_stack(|| {
         let checked = symbolon_lang::check(&args.file, &text, &folder(&args.file), &options);
         let found = checked.errors.errors() > 0;
         if found || checked.entry.is_none() {
-            return (checked.errors, checked.sources);
+            return (checked.errors, checked.sources, None);
         }
         let compiled =
             symbolon_lang::compile_here(&args.file, &text, &folder(&args.file), &options, false);
         match compiled {
-            Ok(_) => (checked.errors, checked.sources),
-            Err(errors) => (errors.list, errors.sources),
+            Ok((circuit, ..)) => (checked.errors, checked.sources, Some(circuit)),
+            Err(errors) => (errors.list, errors.sources, None),
         }
     })?;
     if args.json {
@@ -95,9 +100,13 @@ pub fn check(args: &CheckArgs) -> CliResult<()> {
     } else {
         tell(&errors.render(&sources, false));
     }
-    match errors.errors() {
-        0 => Ok(()),
-        n => Err(CliError::usage(format!("{} has {}", args.file, counted(n as u64, "error")))),
+    let owners = &args.owners.owners;
+    match (errors.errors(), circuit) {
+        (0, _) if owners.is_empty() => Ok(()),
+        (0, Some(circuit)) => CircuitSpec::give(owners, circuit, args.parties).map(drop),
+        (0, None) => Err(CliError::usage(format!("{} has no inputs for --owner", args.file))
+            .with_hint("the parameters of the entry are the inputs: `fn main(x: u8 from 0)`")),
+        (n, _) => Err(CliError::usage(format!("{} has {}", args.file, counted(n as u64, "error")))),
     }
 }
 
@@ -156,6 +165,9 @@ pub struct TestArgs {
     /// Fixes the random parameters of tests
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+    /// Print the names of the tests, and run none
+    #[arg(long, conflicts_with = "seed")]
+    pub list: bool,
 }
 
 /// Runs the tests of a program.
@@ -170,8 +182,17 @@ pub fn test(args: &TestArgs) -> CliResult<()> {
         if checked.errors.errors() > 0 {
             return Err(wrong_program(&args.file, &checked.errors, &checked.sources));
         }
-        Ok(run_tests(&checked, args.seed))
+        let names = checked.tests.iter().map(|test| test.name.clone());
+        Ok(if args.list {
+            Err(names.collect::<Vec<_>>())
+        } else {
+            Ok(run_tests(&checked, args.seed))
+        })
     })??;
+    let results = match results {
+        Ok(results) => results,
+        Err(names) => return names.iter().try_for_each(|name| print(&format!("{name}\n"))),
+    };
     let mut failed = 0;
     for result in &results {
         match &result.wrong {

@@ -1,5 +1,7 @@
 //! Bits of inputs and outputs, packed, between the text that people write and the library.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use symbolon::BitVec;
 use symbolon::zeroize::Zeroizing;
@@ -8,6 +10,29 @@ use symbolon::zeroize::Zeroizing;
 /// they are their number and the hexadecimal digits of their bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed(pub BitVec);
+
+impl Packed {
+    /// Returns the first `length` bits of these words.
+    pub fn of_words(words: &[u64], length: usize) -> Packed {
+        let mut bits = BitVec::zeros(length);
+        bits.words_mut().copy_from_slice(words);
+        bits.mask_tail();
+        Packed(bits)
+    }
+
+    /// Appends bits.
+    pub fn append(&mut self, bits: &[bool]) {
+        for bits in bits.chunks(64) {
+            let word = bits.iter().rev().fold(0, |word, &bit| word << 1 | u64::from(bit));
+            self.0.push_word(word, bits.len());
+        }
+    }
+
+    /// Returns the bits of these wires, one `bool` each.
+    pub fn part(&self, wires: Range<usize>) -> Vec<bool> {
+        self.0.slice(wires).to_bools()
+    }
+}
 
 impl From<Vec<bool>> for Packed {
     fn from(bits: Vec<bool>) -> Packed {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::args::OwnerArgs;
 use crate::args::given::{ByBench, Given};
 use crate::args::options::{LocalTransport, TuningArgs};
 use crate::args::program::ProgramArgs;
@@ -37,6 +38,9 @@ pub struct BenchArgs {
     /// What `.sym` programs are compiled with.
     #[command(flatten)]
     pub program: ProgramArgs,
+    /// Who gives the circuits' inputs.
+    #[command(flatten)]
+    pub owners: OwnerArgs,
     /// How many parties, 2 to 64, a process each; a list [default: as many as the circuit names, at
     /// least 2]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(2..=64))]

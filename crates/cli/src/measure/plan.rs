@@ -200,9 +200,11 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Se
     if name == TRIPLES {
         let is_given = |name| wanted.given.contains_key(name);
         let refused = is_given("protocol") || is_given("form") || args.one_by_one;
+        let refused = refused || !args.owners.owners.is_empty();
         if refused || args.split_phases || args.dealer {
             return Err(CliError::usage(
-                "`bench triples` takes no --protocol, --form, --split-phases, --one-by-one or --dealer",
+                "`bench triples` takes no --owner, --protocol, --form, --split-phases, --one-by-one \
+                 or --dealer",
             )
             .with_hint("--count says how many triples are made"));
         }
@@ -216,7 +218,7 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Se
         return Err(CliError::usage("--count is for `bench triples`")
             .with_hint("--repeat runs a circuit several times"));
     }
-    let (loaded, parties) = load(&name, wanted.parties, &args.program, loads)?;
+    let (loaded, parties) = load(&name, wanted.parties, args, loads)?;
     let tuning = Tuning::new(&tuning, parties)?;
     tuning.check_circuit(&loaded.circuit)?;
     if args.split_phases {
@@ -236,15 +238,16 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Se
 fn load(
     name: &str,
     parties: Option<u16>,
-    program: &ProgramArgs,
+    args: &BenchArgs,
     loads: &mut Loads,
 ) -> CliResult<(Rc<Loaded>, u16)> {
     let known = loads.iter().find(|(known, among, ..)| known == name && *among == parties);
     if let Some((_, _, loaded, parties)) = known {
         return Ok((loaded.clone(), *parties));
     }
-    let program = if is_program(name) { program.clone() } else { ProgramArgs::default() };
-    let spec = CircuitSpec { circuit: name.to_string(), program, ..CircuitSpec::default() };
+    let program = if is_program(name) { args.program.clone() } else { ProgramArgs::default() };
+    let owners = args.owners.owners.clone();
+    let spec = CircuitSpec { circuit: name.to_string(), owners, program, ..CircuitSpec::default() };
     let (loaded, count) = spec.load_among(parties)?;
     let circuit = loaded.circuit;
     let inputs = random_values(&circuit)?;

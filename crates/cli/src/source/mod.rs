@@ -103,7 +103,12 @@ impl CircuitSpec {
         if let Some(parties) = parties {
             return Ok((self.load(parties)?, parties));
         }
-        let circuit = self.open(None)?;
+        self.give_out_for_all(self.open(None)?)
+    }
+
+    /// Assigns the inputs and outputs of a circuit as the user said, among as many parties as both
+    /// name, at least 2; also returns their number.
+    fn give_out_for_all(&self, circuit: Circuit) -> CliResult<(Loaded, u16)> {
         let owners = self.owners.iter().filter_map(|(_, owner)| match owner {
             Owner::Party(party) => Some(*party),
             Owner::Share => None,
@@ -127,6 +132,23 @@ impl CircuitSpec {
         let circuit = self.open(parties)?;
         let parties = parties.unwrap_or_else(|| parties_of(&circuit));
         Ok((self.give_out(circuit, parties)?, parties))
+    }
+
+    /// Assigns the inputs of a compiled program as `owners` says, among `parties` parties or as many
+    /// as are named; also returns their number.
+    ///
+    /// # Errors
+    /// A usage failure when there is no such input, or an owner is not a party.
+    pub fn give(
+        owners: &[(String, Owner)],
+        circuit: Circuit,
+        parties: Option<u16>,
+    ) -> CliResult<(Loaded, u16)> {
+        let spec = CircuitSpec { owners: owners.to_vec(), ..CircuitSpec::default() };
+        match parties {
+            Some(parties) => Ok((spec.give_out(circuit, parties)?, parties)),
+            None => spec.give_out_for_all(circuit),
+        }
     }
 
     /// Returns the constant of a program that is the length of an input, if one is.

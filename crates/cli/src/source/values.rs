@@ -1,11 +1,13 @@
 //! Input values as users give them: on the command line, in a file, on standard input.
 
-use std::io;
+use std::fmt::{self, Write as _};
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use symbolon::circuit::{
-    Circuit, CircuitError, ClientPorts, FileForm, Input, Output, PartyId, Type, Value, format_file,
-    format_value, parse_file, parse_value,
+    Circuit, CircuitError, ClientPorts, FileForm, Input, Output, PartyId, Type, Value,
+    format_value, parse_file_to, parse_value, write_file,
 };
 use symbolon::zeroize::Zeroizing;
 use symbolon::{BitVec, Inputs, Port};
@@ -120,10 +122,12 @@ impl InputSources {
             }
             return lines(input, text, &name);
         }
-        let bits = parse_file(input, &text, &form).map_err(|wrong| {
+        let mut bits = Packed(BitVec::with_capacity(input.ty.width() as usize));
+        let read = parse_file_to(input, &text, &form, |part| bits.append(part));
+        read.map_err(|wrong| {
             let error = CliError::usage(format!("{name}: {wrong}"));
             let padded = FileForm { pad: true, ..form.clone() };
-            let fits = !how.pad && parse_file(input, &text, &padded).map(Zeroizing::new).is_ok();
+            let fits = !how.pad && parse_file_to(input, &text, &padded, |_| {}).is_ok();
             let is_plain = form.columns.is_empty() && !form.csv && value.starts_with('@');
             let has_keys = is_plain && !self.is_standard_input() && is_object(&text);
             match how.other_length(&wrong, fits) {
@@ -134,7 +138,7 @@ impl InputSources {
                 None => error,
             }
         })?;
-        Ok(vec![bits.into()])
+        Ok(vec![bits])
     }
 }
 
@@ -223,22 +227,59 @@ impl Saves {
     pub fn write(&self, circuit: &Circuit, learnt: &[Option<Packed>]) -> CliResult<()> {
         for (place, path) in &self.0 {
             let output = &circuit.outputs()[*place];
-            let Some(Some(Packed(bits))) = learnt.get(*place) else {
+            let Some(Some(bits)) = learnt.get(*place) else {
                 let what =
                     format!("output `{}` is not learnt here, so it is not saved", output.name);
                 return Err(CliError::usage(what));
             };
-            let bits = Zeroizing::new(bits.to_bools());
-            let text = match is_kind(path, "json") {
-                true => format!("{}\n", json_text(&format_value(&output.ty, &bits))),
-                false => format_file(&output.ty, &bits, is_kind(path, "csv")),
-            };
-            std::fs::write(path, text).map_err(|error| {
+            write_value(path, &output.ty, bits).map_err(|error| {
                 CliError::io(format!("cannot write {}", path.display()), &error)
             })?;
         }
         Ok(())
     }
+}
+
+/// Writes a value to a file, element by element.
+fn write_value(path: &Path, ty: &Type, bits: &Packed) -> io::Result<()> {
+    let mut out = Text { out: BufWriter::new(File::create(path)?), failed: None };
+    let written = match is_kind(path, "json") {
+        true => write_json(ty, bits, &mut out),
+        false => write_file(ty, |wires| bits.part(wires), is_kind(path, "csv"), &mut out),
+    };
+    match (written, out.failed) {
+        (Err(_), Some(error)) => Err(error),
+        _ => out.out.flush(),
+    }
+}
+
+/// A file that text is written to, and why that failed.
+struct Text {
+    out: BufWriter<File>,
+    failed: Option<io::Error>,
+}
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.out.write_all(text.as_bytes()).map_err(|error| {
+            self.failed = Some(error);
+            fmt::Error
+        })
+    }
+}
+
+fn write_json(ty: &Type, bits: &Packed, out: &mut Text) -> fmt::Result {
+    let one = |ty: &Type, wires| json_text(&format_value(ty, &Zeroizing::new(bits.part(wires))));
+    let (len, elem, width) = match ty {
+        Type::Array { len, elem } if elem.width() > 0 => (len, elem, elem.width() as usize),
+        _ => return writeln!(out, "{}", one(ty, 0..ty.width() as usize)),
+    };
+    out.write_str("[")?;
+    for place in 0..*len as usize {
+        let comma = if place > 0 { ", " } else { "" };
+        write!(out, "{comma}{}", one(elem, place * width..(place + 1) * width))?;
+    }
+    out.write_str("]\n")
 }
 
 /// Returns a value as JSON, which has quotes where it has no number: around hexadecimal digits and

@@ -270,7 +270,9 @@ impl<'a> Cx<'a> {
         };
         let id = self.tir.shapes.add(ty.clone(), shape);
         if id.is_none() {
-            self.error(Code::Limit, span, "this type has more than 2^25 bits or parts");
+            let message = "this type has more than 2^30 bits or parts, or more than 2^25 where an \
+                           array counts as one element";
+            self.error(Code::Limit, span, message);
         }
         id
     }

@@ -83,7 +83,7 @@ impl Lower<'_> {
         let Some(general) = self.component(place, whole)? else { return Ok(None) };
         let bits: usize = args.iter().map(Word::width).sum();
         let known = || args.iter().flat_map(|arg| arg.iter().map(|bit| bit.as_constant()));
-        if !known().any(|bit| bit.is_some()) {
+        if args.iter().all(|arg| arg.constant_bits() == 0) {
             return Ok(Some((general, args.to_vec())));
         }
         if general.is_linear {
@@ -189,8 +189,7 @@ impl Lower<'_> {
         args: Vec<Word>,
     ) -> Done<Finished> {
         let before = self.steps;
-        let is_open = |bit: &&Bit| bit.as_constant().is_none();
-        let open = args.iter().map(|arg| arg.iter().filter(is_open).count()).sum::<usize>();
+        let open = args.iter().map(|arg| arg.width() - arg.constant_bits()).sum::<usize>();
         let fails = calls::fails(self, place);
         let alive = if fails { builder.input(1)[0] } else { Bit::ONE };
         let mut machine = Machine::new(self, &mut builder, instance.component);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use num_bigint::Sign;
-use symbolon_circuit::builder::{Bit, Word};
+use symbolon_circuit::builder::{Bit, Joiner, Word};
 
 use super::body::Body;
 use super::least::{least_of, stays};
@@ -34,10 +34,10 @@ impl Machine<'_, '_, '_> {
                 if let Some(bits) = self.copies(frame, &over.0, over.1, body)? {
                     return Ok(bits.into());
                 }
-                let mut bits = Vec::with_capacity(self.width(ty));
+                let mut values = Joiner::default();
                 // What has to be a constant stays one.
-                self.rounds(frame, &over, body, !expr.constant, &mut bits)?;
-                Ok(bits.into())
+                self.rounds(frame, &over, body, !expr.constant, &mut values)?;
+                Ok(values.finish())
             }
             _ => Err(Failed),
         }
@@ -120,6 +120,7 @@ impl Machine<'_, '_, '_> {
             let rest = &stmts[place + 1..];
             if left != Bit::ONE && (!rest.is_empty() || tail.is_some()) {
                 let span = frame.instance.span;
+                self.listable(self.width(ty), span)?;
                 return self.under(frame, !left, |this, frame| {
                     this.deeper(span, |this| this.block(frame, rest, tail, ty))
                 });
@@ -170,7 +171,7 @@ impl Machine<'_, '_, '_> {
             match &bodies {
                 Ok(over) => {
                     let body = Body { pattern, expr: body, gives: false };
-                    this.rounds(frame, over, body, !unroll, &mut Vec::new())?;
+                    this.rounds(frame, over, body, !unroll, &mut Joiner::default())?;
                 }
                 Err(bodies) => this.bodies(frame, bodies)?,
             }
@@ -221,14 +222,14 @@ impl Machine<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Writes the rounds of a loop, as a repeat if it `may` be one; appends their values to `bits`.
+    /// Writes the rounds of a loop, as a repeat if it `may` be one; appends their values to `values`.
     fn rounds(
         &mut self,
         frame: &mut Frame,
         (rounds, count, span): &(Rounds, u64, Span),
         body: Body<'_>,
         may: bool,
-        bits: &mut Vec<Bit>,
+        values: &mut Joiner,
     ) -> Done<()> {
         let (count, span) = (*count, *span);
         let element = frame.instance.types[body.pattern.ty as usize];
@@ -245,7 +246,7 @@ impl Machine<'_, '_, '_> {
         while place < count {
             if at_once {
                 let at = (place, count - place);
-                let done = self.repeat(frame, rounds, at, (body, most), bits)?;
+                let done = self.repeat(frame, rounds, at, (body, most), values)?;
                 place += done.rounds;
                 at_once = done.rounds + done.alike > 0;
                 if done.rounds > 0 {
@@ -257,7 +258,8 @@ impl Machine<'_, '_, '_> {
             let word = self.element(rounds, place, element);
             if body.gives {
                 self.bind(frame, body.pattern, &word)?;
-                bits.extend_from_slice(&self.eval(frame, body.expr)?);
+                values.push(&self.eval(frame, body.expr)?);
+                self.listable(values.listed_bits(), span)?;
             } else if !self.round(frame, Some(body.pattern), body.expr, &word)? {
                 break;
             }
@@ -270,7 +272,7 @@ impl Machine<'_, '_, '_> {
                 (most, _) => most,
             };
             if let Some(most) = most {
-                let done = self.repeat(frame, rounds, (place, left), (body, most), bits)?;
+                let done = self.repeat(frame, rounds, (place, left), (body, most), values)?;
                 place += done.rounds;
                 tries.done(self.made(), &done, place);
                 self.skip(&mut pace);

@@ -12,6 +12,7 @@ use super::known::{Number, reads};
 use super::places::constant;
 use super::repeat::Rounds;
 use super::state::Frame;
+use super::vast::is_vast;
 use super::{Done, Machine};
 use crate::ast::BinaryOp;
 use crate::tir::{Expr, Kind, Local, Pattern, PatternKind};
@@ -69,6 +70,11 @@ impl Machine<'_, '_, '_> {
             return Ok(None);
         }
         let Ok(rounds_count) = u32::try_from(count) else { return Ok(None) };
+        let each = self.width(frame.instance.types[body.expr.ty as usize]);
+        let is_listed = !is_vast(each.saturating_mul(rounds_count as usize));
+        if !is_listed || matches!(rounds, Rounds::Array(word, _) if is_vast(word.width())) {
+            return Ok(None);
+        }
         let mut own = Own { counter: None, names: Vec::new(), word: &[] };
         let width = match rounds {
             Rounds::Array(word, width) => {
@@ -91,7 +97,6 @@ impl Machine<'_, '_, '_> {
             self.choices = choices;
             return Ok(None);
         };
-        let each = self.width(frame.instance.types[body.expr.ty as usize]);
         let mut bits = Vec::with_capacity(each * rounds_count as usize);
         for round in 0..rounds_count {
             let counter = own.counter.map_or(0, |counter| counter.at(round));
@@ -295,6 +300,9 @@ impl Machine<'_, '_, '_> {
             Kind::Local(local) if own.names.iter().any(|(name, _)| name == local) => Ok(None),
             Kind::Local(local) => {
                 let array = self.local(frame, *local)?;
+                if is_vast(array.width()) {
+                    return Ok(None);
+                }
                 Ok(Some(Part::Element(Element { array, indices: vec![index], range })))
             }
             Kind::Index(outer, place) => {

@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use symbolon_circuit::Table;
-use symbolon_circuit::builder::{Bit, Word};
+use symbolon_circuit::builder::{Bit, Joiner, Word};
 
 use super::known::reads;
 use super::outer::is_outside;
 use super::places::constant;
 use super::scatter::chain;
 use super::state::Frame;
+use super::vast::is_vast;
 use super::{Done, Failed, Machine, assert_number};
 use crate::ast::BinaryOp;
 use crate::cost::Totals;
@@ -31,11 +32,15 @@ impl Machine<'_, '_, '_> {
 
     pub(super) fn eval(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Word> {
         self.step(expr.span)?;
+        self.before_vast(frame, expr)?;
         let before = self.account(expr.span);
         let value = self.deeper(expr.span, |this| this.eval_at(frame, expr));
         self.account(before);
-        self.copied(value.as_ref().map_or(0, Word::width));
-        value
+        let value = value?;
+        self.after_vast(&value, expr.span)?;
+        // Wires in a row are not copied one by one.
+        self.copied(if is_vast(value.width()) { value.listed_bits() } else { value.width() });
+        Ok(value)
     }
 
     fn eval_at(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Word> {
@@ -135,7 +140,8 @@ impl Machine<'_, '_, '_> {
             }
             _ => (bits + self.width(ty) as u64).saturating_mul(5),
         };
-        let constant = words.iter().all(|word| constant(word).is_some());
+        let constant =
+            words.iter().all(|word| word.listed_bits() == word.width() && constant(word).is_some());
         if expr.constant && !constant {
             // The counter of a repeated loop has to be known here.
             return Err(Failed);
@@ -198,11 +204,12 @@ impl Machine<'_, '_, '_> {
     }
 
     fn join(&mut self, frame: &mut Frame, parts: &[Expr]) -> Done<Word> {
-        let mut bits = Vec::new();
+        let mut joiner = Joiner::default();
         for part in parts {
-            bits.extend_from_slice(&self.eval(frame, part)?);
+            joiner.push(&self.eval(frame, part)?);
+            self.listable(joiner.listed_bits(), part.span)?;
         }
-        Ok(bits.into())
+        Ok(joiner.finish())
     }
 
     /// Returns some bits of a value; only these bits of a variable are copied.
@@ -297,6 +304,7 @@ impl Machine<'_, '_, '_> {
             // The counter of a repeated loop has to be known here.
             return Err(Failed);
         }
+        self.listable(self.width(array_ty), array.span)?;
         let is_table = array.constant && (2..=256).contains(&len) && (1..=64).contains(&width);
         let array = match before {
             Some(array) => array,

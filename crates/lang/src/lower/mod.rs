@@ -35,6 +35,7 @@ mod select;
 mod state;
 mod sums;
 mod tries;
+mod vast;
 mod wide;
 
 use std::collections::{HashMap, HashSet};
@@ -58,7 +59,7 @@ pub use count::one_call;
 pub use entry::{Entry, EntryInput, EntryOutput, InputKind, OutputKind, port_type};
 pub use ports::{lower_entry, lower_entry_as_repeats};
 
-/// A component has at most this many wires while it is built.
+/// A component has at most this many wires beside its inputs while it is built.
 const MAX_WIRES: u32 = 1 << 27;
 
 /// The gates of a component take at most this many bytes while it is built.
@@ -470,7 +471,11 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         let value = self.eval(&mut frame, &instance.body)?;
         self.depth -= 1;
         Ok(match frame.left.result {
-            Some(result) => self.choose(frame.left.returned, &result, &value),
+            Some(result) if frame.left.returned == Bit::ONE => Word::clone(&result),
+            Some(result) => {
+                self.listable(result.width(), instance.span)?;
+                self.choose(frame.left.returned, &result, &value)
+            }
             None => value,
         })
     }

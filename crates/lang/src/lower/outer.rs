@@ -8,6 +8,7 @@ use super::body::{Array, Counter};
 use super::known::reads;
 use super::places::constant;
 use super::state::Frame;
+use super::vast::is_vast;
 use super::{Done, Failed, Machine};
 use crate::ast::BinaryOp;
 use crate::tir::{Expr, Kind, Local};
@@ -28,6 +29,9 @@ impl Machine<'_, '_, '_> {
             && std::mem::take(&mut outer.pending[local as usize])
         {
             let word = outer.words[local as usize].clone();
+            if is_vast(word.width()) {
+                return Err(Failed);
+            }
             let word: Word = word.iter().map(|&bit| outer.bit(self.gates, bit)).collect();
             frame.declare(local, word);
         }
@@ -47,6 +51,9 @@ impl Machine<'_, '_, '_> {
         match &mut frame.outer {
             Some(outer) if outer.pending[place] => {
                 let word = outer.words[place].slice(start..start + width);
+                if is_vast(width) {
+                    return Err(Failed);
+                }
                 Ok(word.iter().map(|&bit| outer.bit(self.gates, bit)).collect())
             }
             _ => Ok(self.local(frame, local)?.slice(start..start + width)),
@@ -126,8 +133,23 @@ impl Machine<'_, '_, '_> {
         if let Some(known) = outer.others.get(&(key, places.clone())) {
             return Ok(known.clone());
         }
-        let bits = places.iter().flat_map(|&place| &word[place as usize * width..][..width]);
-        let element = outer.strided(self.gates, bits.copied().collect(), width);
+        if is_vast(places.len() * width) {
+            return Err(Failed);
+        }
+        let all: Word = match word.listed_bits() < word.width() {
+            // The others are not listed.
+            true => {
+                let part =
+                    |&place: &u32| word.slice(place as usize * width..(place as usize + 1) * width);
+                places.iter().flat_map(|place| part(place).to_vec()).collect()
+            }
+            false => {
+                let bits =
+                    places.iter().flat_map(|&place| &word[place as usize * width..][..width]);
+                bits.copied().collect()
+            }
+        };
+        let element = outer.strided(self.gates, all, width);
         self.lower.steps += (places.len() * width) as u64 / 64;
         outer.others.insert((key, places), element.clone());
         Ok(element)

@@ -14,6 +14,9 @@ use crate::source::Span;
 use crate::tir::Tir;
 use crate::ty::Shape;
 
+/// All outputs together have at most this many bits: a circuit lists the wire of each.
+const MOST_OUTPUTS: usize = 1 << 27;
+
 /// Writes an entry as a circuit; also returns the AND gates by place, if `costs`.
 ///
 /// # Errors
@@ -67,6 +70,10 @@ fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<C
             args.extend(of_clients.next());
             continue;
         }
+        let width = tir.shapes.width(input.ty) as usize;
+        if input.kind == InputKind::Share || tir.shapes.has_enum(input.ty) {
+            machine.listable(width, input.span)?;
+        }
         let mut words = words.into_iter();
         let first = words.next().unwrap_or_default();
         let word = words.fold(first, |sum, word| match input.kind {
@@ -79,6 +86,10 @@ fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<C
         });
     }
     let result = machine.function(instance, args)?;
+    if result.width() > MOST_OUTPUTS {
+        let message = "the outputs have more than 2^27 bits";
+        return machine.lower.error(Code::Limit, span, message);
+    }
     let result = machine.unless_failed(result, span)?;
     let (words, to_clients) = output_words(tir, entry, &result);
     let answers = match clients.as_ref().zip(given.as_ref()) {

@@ -12,12 +12,13 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use num_bigint::BigInt;
-use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Subcircuit, Word};
+use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Joiner, Subcircuit, Word};
 
 use super::body::{Body, Counter, Outer, Passed};
 use super::places::constant;
 use super::scatter::{self, Given, mentions};
 use super::state::{Frame, Update};
+use super::vast::is_vast;
 use super::{Done, Failed, Machine, Never, calls};
 use crate::cost::Totals;
 use crate::source::Span;
@@ -194,7 +195,7 @@ impl Machine<'_, '_, '_> {
         rounds: &Rounds,
         (place, count): (u64, u64),
         (body, most): (Body<'_>, Most),
-        bits: &mut Vec<Bit>,
+        values: &mut Joiner,
     ) -> Done<Repeated> {
         let key = body.expr.id;
         let Ok(mut count) = u32::try_from(count) else { return Ok(Repeated::default()) };
@@ -225,7 +226,7 @@ impl Machine<'_, '_, '_> {
             let (at, named) = ((place, count), (body, name.clone()));
             match self.trial(frame, rounds, at, named, (most, alive), &guess) {
                 Ok(Outcome::Fits(trial)) => {
-                    self.put_rounds(frame, rounds, at, body, (trial, guess, fails), bits)?;
+                    self.put_rounds(frame, rounds, at, body, (trial, guess, fails), values)?;
                     return Ok(Repeated { rounds: count.into(), alike: 0 });
                 }
                 Ok(Outcome::Again(next)) => guess.learn(next, trial >= GRADUAL),
@@ -331,6 +332,9 @@ impl Machine<'_, '_, '_> {
         (most, alive): (Most, Option<Bit>),
         guess: &Guess,
     ) -> Done<Outcome> {
+        if guess.carried.iter().any(|(_, word)| is_vast(word.width())) {
+            return Ok(Outcome::Refused);
+        }
         let (whole, depth, code_bits) = (self.whole, self.depth, self.lower.code_bits);
         // What fails in every round of a loop that is reached fails in the component around it.
         let around = if self.is_certain() { self.given } else { 0 };
@@ -448,7 +452,7 @@ impl Machine<'_, '_, '_> {
         (place, count): (u64, u32),
         body: Body<'_>,
         (trial, guess, fails): (Trial, Guess, bool),
-        bits: &mut Vec<Bit>,
+        values: &mut Joiner,
     ) -> Done<()> {
         let span = body.expr.span;
         self.never = self.never.or(trial.never);
@@ -510,7 +514,11 @@ impl Machine<'_, '_, '_> {
         self.scatter(frame, &trial.given, (&others, each), span)?;
         if body.gives {
             let written: usize = trial.given.iter().map(Given::bits).sum();
-            others.chunks(each.max(1)).for_each(|round| bits.extend_from_slice(&round[written..]));
+            if written == 0 {
+                values.push(&others);
+            } else {
+                others.chunks(each.max(1)).for_each(|round| values.push_bits(&round[written..]));
+            }
         }
         let rounds = u64::from(count);
         let port_bits = trial.body.port_bits().saturating_mul(rounds);

@@ -12,6 +12,7 @@ use symbolon_circuit::builder::{Bit, Word};
 
 use super::body::{Body, Element, Passed};
 use super::state::{Frame, Update};
+use super::vast::is_vast;
 use super::{Done, Failed, Machine, local_type};
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, Step, Stmt};
@@ -198,6 +199,9 @@ impl Machine<'_, '_, '_> {
             }
         }
         let word = outer.words[array as usize].clone();
+        if is_vast(word.width()) {
+            return Err(Failed);
+        }
         let bit = |place: u32, bit: usize| word[place as usize * width + bit];
         let mut open = Vec::new();
         let mut before = Word::zero(width);

@@ -15,6 +15,7 @@ use symbolon_circuit::builder::{Bit, Word};
 
 use super::body::Outer;
 use super::select::select_among;
+use super::vast::is_vast;
 use super::wide::is_wide;
 use super::{Done, Machine};
 use crate::source::Span;
@@ -293,10 +294,14 @@ impl Machine<'_, '_, '_> {
         let level = frame.logs.len();
         let variable = &mut frame.locals[local as usize];
         let is_plain = update.is_plain();
+        let is_whole = is_plain && update.width == variable.word.width();
+        if !is_whole && is_vast(variable.word.width()) {
+            return self.lower.too_vast(update.at);
+        }
         if variable.own >= level && !is_plain {
             return self.update(frame, local, vec![vec![update]]);
         }
-        if is_plain && update.width == variable.word.width() {
+        if is_whole {
             let word = std::mem::replace(&mut variable.word, update.value);
             let updates = std::mem::take(&mut variable.updates);
             if variable.own < level {

@@ -9,7 +9,7 @@ use csv_core::{ReadRecordResult, ReaderBuilder};
 use zeroize::Zeroizing;
 
 use super::transform::{Column as Wanted, Transform};
-use super::{FileForm, List};
+use super::{FileForm, List, Sink};
 use crate::Type;
 use crate::value::format::{Value, format_value, to_hex};
 use crate::value::text::is_text;
@@ -73,12 +73,7 @@ pub(super) fn leaves(ty: &Type) -> Result<Vec<Column<'_>>, String> {
 }
 
 /// Reads CSV: an array with one element per row, or one value from one row.
-pub(super) fn read(
-    ty: &Type,
-    text: &str,
-    form: &FileForm,
-    bits: &mut Vec<bool>,
-) -> Result<(), Wrong> {
+pub(super) fn read(ty: &Type, text: &str, form: &FileForm, to: &mut Sink<'_>) -> Result<(), Wrong> {
     let (len, elem) = match ty {
         Type::Array { len, elem } => (*len, &**elem),
         _ => (1, ty),
@@ -95,7 +90,7 @@ pub(super) fn read(
         false => wanted.iter().map(|column| column.transform).collect(),
     };
     let mut rows = Rows::new(text);
-    let mut list = List { len, elem, given: 0, bits };
+    let mut list = List::new(len, elem, to);
     let Some((line, first)) = rows.next()? else { return list.finish(form.pad) };
     let found = header(&first, &columns, &wanted);
     let (places, is_header) = found.map_err(|reason| format!("line {line}: {reason}"))?;
@@ -328,8 +323,18 @@ pub(super) fn header_line(columns: &[Column<'_>]) -> String {
     names.map(quoted).collect::<Vec<_>>().join(",") + "\n"
 }
 
+/// Formats the values of an element as a row.
+pub(super) fn line(columns: &[Column<'_>], mut bits: &[bool]) -> String {
+    let cells = columns.iter().map(|(_, ty)| {
+        let (own, rest) = bits.split_at(ty.width() as usize);
+        bits = rest;
+        cell(ty, own)
+    });
+    cells.collect::<Vec<_>>().join(",")
+}
+
 /// Formats a value as a cell.
-pub(super) fn cell(ty: &Type, bits: &[bool]) -> String {
+fn cell(ty: &Type, bits: &[bool]) -> String {
     match format_value(ty, bits) {
         // An empty cell is no value of an optional type.
         Value::Null if is_text(ty) => quoted(""),

@@ -4,7 +4,7 @@ use std::io::{BufWriter, IsTerminal, Write};
 
 use serde::Serialize;
 use symbolon::circuit::{
-    Circuit, LookupCount, PartyId, Plan, Receivers, Stats, bristol, builtin, eval_ports,
+    Circuit, LookupCount, PartyId, Plan, Receivers, Stats, bristol, builtin, eval_packed,
     lower_lookups, native, optimise,
 };
 
@@ -271,10 +271,15 @@ pub fn eval(args: &EvalArgs) -> CliResult<()> {
             ))
             .with_hint("give every input with --input NAME=VALUE; see --help for the forms"));
         };
-        bits.extend(value.iter().map(|Packed(bits)| bits.to_bools()));
+        bits.extend(value.iter().map(|Packed(bits)| bits.words()));
     }
-    let learnt = eval_ports(&circuit, &bits)?;
-    let outputs: Vec<Option<Packed>> = learnt.into_iter().map(|bits| Some(bits.into())).collect();
+    let learnt = eval_packed(&circuit, &bits)?;
+    let outputs: Vec<Option<Packed>> = circuit
+        .outputs()
+        .iter()
+        .zip(learnt)
+        .map(|(output, words)| Some(Packed::of_words(&words, output.ty.width() as usize)))
+        .collect();
     let failure = check_failure(&circuit, &outputs);
     let failure = match failure {
         Ok(()) => saves.write(&circuit, &outputs),

@@ -15,12 +15,13 @@ use symbolon_lang::source::{Sources, read_source};
 
 use report::{ComponentBytes, CostJson};
 
+use crate::args::OwnerArgs;
 use crate::args::program::ProgramArgs;
 use crate::common::cost_table::{align, bytes};
 use crate::common::error::{CliError, CliResult};
 use crate::common::output::{print, print_json, tell};
-use crate::source::parties_of;
 use crate::source::program::{folder, wrong_program};
+use crate::source::{CircuitSpec, parties_of};
 
 /// Arguments of `cost`.
 #[derive(Args, Debug)]
@@ -33,6 +34,9 @@ pub struct CostArgs {
     /// What it is compiled with.
     #[command(flatten)]
     pub program: ProgramArgs,
+    /// Who gives its inputs.
+    #[command(flatten)]
+    pub owners: OwnerArgs,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
@@ -57,8 +61,16 @@ pub fn command(args: &CostArgs) -> CliResult<()> {
             })
             .map_err(|errors| wrong_program(&args.file, &errors.list, &errors.sources))
     })??;
-    let parties = args.parties.unwrap_or_else(|| parties_of(&circuit));
-    let whole = protocol_bytes(&circuit, parties);
+    let (whole, parties) = match &args.owners.owners[..] {
+        [] => {
+            let parties = args.parties.unwrap_or_else(|| parties_of(&circuit));
+            (protocol_bytes(&circuit, parties), parties)
+        }
+        owners => {
+            let (given, parties) = CircuitSpec::give(owners, circuit.clone(), args.parties)?;
+            (protocol_bytes(&given.circuit, parties), parties)
+        }
+    };
     let cost = CostJson {
         format: "symbolon-cost-1",
         program: args.file.clone(),
