@@ -128,17 +128,22 @@ impl Unneeded<'_> {
             // items that were.
             self.set_aside(&directory, Kind::Draft)?;
         }
+        let mut unlisted = Vec::new();
         for directory in directories(&self.core.items())? {
             let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if let Some(kind) = Kind::of(name) {
                 self.directories.push((directory, kind));
                 continue;
             }
-            match name.parse::<ItemId>() {
-                Ok(id) if content.items.contains_key(&id) => {}
-                Ok(id) if content.spent.contains(&id) => self.set_aside(&directory, Kind::Item)?,
-                _ => self.set_aside(&directory, Kind::Orphan)?,
+            let id = name.parse::<ItemId>().ok();
+            if !id.is_some_and(|id| content.items.contains_key(&id)) {
+                unlisted.push((directory, id));
             }
+        }
+        let used = content.used_before(&unlisted.iter().filter_map(|(_, id)| *id).collect());
+        for (directory, id) in unlisted {
+            let is_used = id.is_some_and(|id| used.contains(&id));
+            self.set_aside(&directory, if is_used { Kind::Item } else { Kind::Orphan })?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Consumed material: marked as used on disk, and now readable.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -189,7 +190,7 @@ impl ConsumedItem {
 fn record(content: &Content, id: ItemId) -> Result<&Record> {
     match content.items.get(&id) {
         Some(record) => Ok(record),
-        None if content.spent.contains(&id) => {
+        None if !content.used_before(&BTreeSet::from([id])).is_empty() => {
             Err(StoreError::AlreadyUsed { item: id, what: String::new() })
         }
         None => Err(StoreError::Unknown { item: id }),

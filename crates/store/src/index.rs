@@ -16,7 +16,10 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition};
+use redb::{
+    Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, TableError,
+};
+use symbolon_common::PartyId;
 
 use crate::access::Mode;
 use crate::backend::Image;
@@ -24,7 +27,7 @@ use crate::commit_pointer::CommitPointer;
 use crate::files::Flock;
 use crate::frame::Sealing;
 use crate::keys::{RootKey, same_tag};
-use crate::record::{Content, Edit, ItemState, Record, shorten};
+use crate::record::{Content, Edit, ItemState, Pair, Record, Row, shorten};
 use crate::{GroupId, ItemId, ItemKind, Result, StoreError, access, fault, files};
 
 type Table = TableDefinition<'static, &'static [u8], &'static [u8]>;
@@ -33,6 +36,9 @@ const ITEMS: Table = TableDefinition::new("items");
 const SPENT: Table = TableDefinition::new("spent");
 const DEAD: Table = TableDefinition::new("dead");
 const NUMBERS: Table = TableDefinition::new("numbers");
+/// Stores that were made before this table was do not have it; so with the next.
+const DENSE: Table = TableDefinition::new("dense");
+const RELATIONS: Table = TableDefinition::new("relations");
 const META: Table = TableDefinition::new("meta");
 const GENERATION: &[u8] = b"generation";
 /// The size of the database's cache, in bytes; small, because the database is in memory already.
@@ -128,7 +134,7 @@ impl Core {
         // Both files exist from the beginning, so that the head is the only new directory entry of
         // a transaction.
         files::overwrite(&self.database(0), &[])?;
-        self.publish(1, &self.edited(Vec::new(), &[], 1)?)
+        self.publish(1, &self.edited(Vec::new(), Vec::new(), 1)?)
     }
 
     /// Writes a copy of the index of `other`, which is another body of the same store.
@@ -246,9 +252,9 @@ impl Core {
         self.root.tag("index", bytes)
     }
 
-    /// Applies edits to the database file `bytes`, or to a new one if `bytes` is empty; returns the
+    /// Changes rows of the database file `bytes`, or of a new one if `bytes` is empty; returns the
     /// result.
-    fn edited(&self, bytes: Vec<u8>, edits: &[Edit], generation: u64) -> Result<Vec<u8>> {
+    fn edited(&self, bytes: Vec<u8>, rows: Vec<Row>, generation: u64) -> Result<Vec<u8>> {
         let image = Image::new(bytes);
         let result = image.clone();
         self.guarded(generation, || {
@@ -259,21 +265,31 @@ impl Core {
                 let mut spent = transaction.open_table(SPENT)?;
                 let mut dead = transaction.open_table(DEAD)?;
                 let mut numbers = transaction.open_table(NUMBERS)?;
-                for edit in edits {
-                    match edit {
-                        Edit::Put(id, record) => {
+                let mut dense = transaction.open_table(DENSE)?;
+                let mut relations = transaction.open_table(RELATIONS)?;
+                for row in rows {
+                    match row {
+                        Row::Item(id, record) => {
                             items.insert(id.0.as_slice(), record.encode().as_slice())?;
-                            let key = series_key(record.meta.series());
-                            let known = numbers.get(key.as_slice())?.map(|n| number(n.value()));
-                            let next = record.meta.following().max(known.transpose()?.unwrap_or(0));
-                            numbers.insert(key.as_slice(), next.to_le_bytes().as_slice())?;
                         }
-                        Edit::Forget(id) => {
-                            items.remove(id.0.as_slice())?;
+                        Row::NoItem(id) => drop(items.remove(id.0.as_slice())?),
+                        Row::Spent(id) => {
                             spent.insert(id.0.as_slice(), [].as_slice())?;
                         }
-                        Edit::Revoke(group, reason) => {
+                        Row::NotSpent(id) => drop(spent.remove(id.0.as_slice())?),
+                        Row::Number(series, next) => {
+                            let key = series_key(series);
+                            numbers.insert(key.as_slice(), next.to_le_bytes().as_slice())?;
+                        }
+                        Row::Dense(series, upto) => {
+                            let key = series_key(series);
+                            dense.insert(key.as_slice(), upto.to_le_bytes().as_slice())?;
+                        }
+                        Row::Dead(group, reason) => {
                             dead.insert(group.as_slice(), reason.as_bytes())?;
+                        }
+                        Row::Relations(pair, all) => {
+                            relations.insert(pair_key(pair).as_slice(), all.concat().as_slice())?;
                         }
                     }
                 }
@@ -332,10 +348,49 @@ fn read_all(transaction: &ReadTransaction) -> Attempt<Content> {
         let series = series(key.value()).ok_or_else(|| wrong("has an invalid group id"))?;
         content.numbers.insert(series, number(value.value())?);
     }
+    if let Some(table) = if_there(transaction.open_table(DENSE))? {
+        for entry in table.iter()? {
+            let (key, value) = entry?;
+            let series = series(key.value()).ok_or_else(|| wrong("has an invalid group id"))?;
+            content.dense.insert(series, number(value.value())?);
+        }
+    }
+    if let Some(table) = if_there(transaction.open_table(RELATIONS))? {
+        for entry in table.iter()? {
+            let (key, value) = entry?;
+            let pair =
+                pair(key.value()).ok_or_else(|| wrong("has a relation of no two parties"))?;
+            let (all, rest) = value.value().as_chunks();
+            if !rest.is_empty() {
+                return Err(wrong("has half a relation"));
+            }
+            content.relations.insert(pair, all.to_vec());
+        }
+    }
     let meta = transaction.open_table(META)?;
     let generation = meta.get(GENERATION)?.ok_or_else(|| wrong("has no generation number"))?;
     content.generation = number(generation.value())?;
     Ok(content)
+}
+
+/// Returns a table, if it is there.
+fn if_there<T>(opened: std::result::Result<T, TableError>) -> Attempt<Option<T>> {
+    match opened {
+        Ok(table) => Ok(Some(table)),
+        Err(TableError::TableDoesNotExist(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn pair_key((me, peer): Pair) -> [u8; 4] {
+    let ([a, b], [c, d]) = (me.to_le_bytes(), peer.to_le_bytes());
+    [a, b, c, d]
+}
+
+fn pair(key: &[u8]) -> Option<Pair> {
+    let [a, b, c, d] = *key else { return None };
+    let party = |bytes| PartyId::from(u16::from_le_bytes(bytes));
+    Some((party([a, b]), party([c, d])))
 }
 
 fn number(bytes: &[u8]) -> Attempt<u64> {
@@ -393,9 +448,9 @@ impl Locked<'_> {
         let path = || core.database(self.content.generation);
         let generation = self.content.generation.checked_add(1);
         let generation = generation.ok_or_else(|| StoreError::damaged(&path(), "has no next"))?;
-        let bytes = core.edited(self.bytes.clone(), edits, generation)?;
+        let rows = edits.iter().flat_map(|edit| self.content.apply(edit)).collect();
+        let bytes = core.edited(self.bytes.clone(), rows, generation)?;
         core.publish(generation, &bytes)?;
-        edits.iter().for_each(|edit| self.content.apply(edit));
         self.content.generation = generation;
         self.bytes = bytes;
         Ok(())

@@ -218,9 +218,8 @@ fn refuse_known(locked: &Locked<'_>, meta: &ItemMeta) -> Result<()> {
         let (group, reason) = (hex::encode(meta.group), reason.clone());
         return Err(StoreError::RevokedGroup { group, reason });
     }
-    let id = meta.id();
-    if locked.content.items.contains_key(&id) || locked.content.spent.contains(&id) {
-        return Err(StoreError::Exists { item: id });
+    if locked.content.is_taken(meta) {
+        return Err(StoreError::Exists { item: meta.id() });
     }
     Ok(())
 }

@@ -157,7 +157,7 @@ pub use meta::{
     DEFAULT_FRAME, FRAMES, Filter, GroupId, ItemComponent, ItemKind, ItemMeta, ItemPeer,
     MAX_COUNTERS, MAX_PEERS, MAX_SECTIONS, Section,
 };
-pub use record::ItemState;
+pub use record::{ItemState, Pair};
 pub use scratch::{Scratch, ScratchReader, Secrecy, SharedScratch};
 pub use store::{AvailableItem, Entry, Store};
 pub use symbolon_common::PartyId;

@@ -100,13 +100,18 @@ pub struct ItemComponent {
 impl ItemMeta {
     /// Returns the item's name.
     pub fn id(&self) -> ItemId {
+        ItemMeta::name_of(self.series(), self.sequence)
+    }
+
+    /// Returns the name of the item with this number of a series.
+    pub(crate) fn name_of((group, kind): (GroupId, ItemKind), sequence: u64) -> ItemId {
         let mut hasher = blake3::Hasher::new_derive_key("symbolon store item id v1");
-        hasher.update(&self.group);
-        hasher.update(&[match self.kind {
+        hasher.update(&group);
+        hasher.update(&[match kind {
             ItemKind::Pool => 0,
             ItemKind::Prepared => 1,
         }]);
-        hasher.update(&self.sequence.to_le_bytes());
+        hasher.update(&sequence.to_le_bytes());
         let mut id = [0; 16];
         hasher.finalize_xof().fill(&mut id);
         ItemId(id)

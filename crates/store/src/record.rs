@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use symbolon_common::PartyId;
 
 use crate::frame::Geometry;
 use crate::meta::{FRAMES, MAX_SECTIONS};
@@ -115,6 +116,9 @@ impl Record {
     }
 }
 
+/// A party and one of its peers.
+pub type Pair = (PartyId, PartyId);
+
 /// One change of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Edit {
@@ -124,6 +128,21 @@ pub(crate) enum Edit {
     Forget(ItemId),
     /// Revokes a group.
     Revoke(GroupId, String),
+    /// Replaces the relations of a party with a peer, the latest first.
+    Relate(Pair, Vec<[u8; 32]>),
+}
+
+/// A row of a table that an edit writes or removes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Row {
+    Item(ItemId, Box<Record>),
+    NoItem(ItemId),
+    Spent(ItemId),
+    NotSpent(ItemId),
+    Number((GroupId, ItemKind), u64),
+    Dense((GroupId, ItemKind), u64),
+    Dead(GroupId, String),
+    Relations(Pair, Vec<[u8; 32]>),
 }
 
 /// The whole content of the index.
@@ -132,30 +151,88 @@ pub(crate) struct Content {
     /// The number of the last transaction.
     pub generation: u64,
     pub items: BTreeMap<ItemId, Record>,
-    /// Names of items whose records were dropped.
+    /// Names of items whose records were dropped, but for those that `dense` says.
     pub spent: BTreeSet<ItemId>,
     pub revoked: BTreeMap<GroupId, String>,
     /// For each group and kind, the first sequence number that is still unused, and so are all
     /// later ones.
     pub numbers: BTreeMap<(GroupId, ItemKind), u64>,
+    /// For each group and kind, up to which sequence number all names are in use or were used, so
+    /// that a long run of used names takes one row.
+    pub dense: BTreeMap<(GroupId, ItemKind), u64>,
+    /// The secrets of relations, the latest first.
+    pub relations: BTreeMap<Pair, Vec<[u8; 32]>>,
 }
 
 impl Content {
-    pub fn apply(&mut self, edit: &Edit) {
+    /// Applies an edit; returns the rows that it changes.
+    pub fn apply(&mut self, edit: &Edit) -> Vec<Row> {
         match edit {
             Edit::Put(id, record) => {
-                let number = self.numbers.entry(record.meta.series()).or_default();
+                let series = record.meta.series();
+                let number = self.numbers.entry(series).or_default();
                 *number = record.meta.following().max(*number);
+                let rows = vec![Row::Item(*id, record.clone()), Row::Number(series, *number)];
                 self.items.insert(*id, (**record).clone());
+                self.condense(series, rows)
             }
             Edit::Forget(id) => {
-                self.items.remove(id);
-                self.spent.insert(*id);
+                let mut rows = vec![Row::NoItem(*id)];
+                let Some(record) = self.items.remove(id) else { return rows };
+                let (series, number) = (record.meta.series(), record.meta.sequence);
+                if self.dense.get(&series).is_none_or(|dense| number >= *dense) {
+                    self.spent.insert(*id);
+                    rows.push(Row::Spent(*id));
+                }
+                self.condense(series, rows)
             }
             Edit::Revoke(group, reason) => {
                 self.revoked.insert(*group, reason.clone());
+                vec![Row::Dead(*group, reason.clone())]
+            }
+            Edit::Relate(pair, all) => {
+                self.relations.insert(*pair, all.clone());
+                vec![Row::Relations(*pair, all.clone())]
             }
         }
+    }
+
+    /// Extends a series' dense run, whose spent names need no rows of their own any more.
+    fn condense(&mut self, series: (GroupId, ItemKind), mut rows: Vec<Row>) -> Vec<Row> {
+        let mut dense = self.dense.get(&series).copied().unwrap_or(0);
+        loop {
+            let id = ItemMeta::name_of(series, dense);
+            if self.spent.remove(&id) {
+                rows.push(Row::NotSpent(id));
+            } else if !self.items.contains_key(&id) {
+                break;
+            }
+            dense += 1;
+        }
+        self.dense.insert(series, dense);
+        rows.push(Row::Dense(series, dense));
+        rows
+    }
+
+    /// Returns whether the name of an item with these metadata is in use or was used.
+    pub fn is_taken(&self, meta: &ItemMeta) -> bool {
+        let id = meta.id();
+        self.dense.get(&meta.series()).is_some_and(|dense| meta.sequence < *dense)
+            || self.spent.contains(&id)
+            || self.items.contains_key(&id)
+    }
+
+    /// Returns which of these names were used. This takes time for all names that ever were.
+    pub fn used_before(&self, ids: &BTreeSet<ItemId>) -> BTreeSet<ItemId> {
+        let mut used: BTreeSet<ItemId> = ids.intersection(&self.spent).copied().collect();
+        if ids.is_empty() {
+            return used;
+        }
+        for (series, dense) in &self.dense {
+            let names = (0..*dense).map(|number| ItemMeta::name_of(*series, number));
+            used.extend(names.filter(|id| ids.contains(id) && !self.items.contains_key(id)));
+        }
+        used
     }
 }
 
@@ -163,28 +240,77 @@ impl Content {
 mod tests {
     use super::*;
 
+    fn item(sequence: u64) -> Record {
+        let meta = ItemMeta {
+            kind: ItemKind::Prepared,
+            protocol: "wrk".to_string(),
+            group: [1; 32],
+            party: 0.into(),
+            peers: Vec::new(),
+            dealer: None,
+            rho: 40,
+            circuit: None,
+            name: None,
+            sequence,
+            counts: vec![1],
+            components: Vec::new(),
+        };
+        let files = vec![SectionFile { holds: Section::Whole, frame: 16, bytes: 5 }];
+        Record { meta, state: ItemState::Available, next: vec![0], created: 0, files }
+    }
+
+    fn put(content: &mut Content, sequence: u64) -> Vec<Row> {
+        let record = item(sequence);
+        content.apply(&Edit::Put(record.meta.id(), Box::new(record)))
+    }
+
+    /// A commit writes the whole index, so it must not grow with all that ever was used.
+    #[test]
+    fn a_run_of_used_names_takes_one_row() {
+        let mut content = Content::default();
+        for sequence in 0..2000 {
+            put(&mut content, sequence);
+            let rows = content.apply(&Edit::Forget(item(sequence).meta.id()));
+            assert!(rows.len() <= 3, "{rows:?}");
+        }
+        assert!(content.items.is_empty() && content.spent.is_empty());
+        assert_eq!((content.dense.len(), content.numbers.len()), (1, 1));
+        assert!(content.is_taken(&item(1999).meta) && !content.is_taken(&item(2000).meta));
+        // What was used before there were runs joins one.
+        content = Content { spent: (0..50).map(|n| item(n).meta.id()).collect(), ..content };
+        content.dense.clear();
+        put(&mut content, 50);
+        assert!(content.spent.is_empty() && content.is_taken(&item(49).meta));
+    }
+
+    /// Whatever the order, the names that are taken are those that were put.
+    #[test]
+    fn every_name_stays_taken() {
+        let order = [3, 0, 7, 1, 2, 4, 9, 8];
+        let mut content = Content::default();
+        let mut known = BTreeSet::new();
+        for (step, sequence) in order.into_iter().enumerate() {
+            put(&mut content, sequence);
+            known.insert(sequence);
+            if step % 3 != 1 {
+                content.apply(&Edit::Forget(item(order[step / 2]).meta.id()));
+            }
+            for sequence in 0..12 {
+                let meta = item(sequence).meta;
+                assert_eq!(content.is_taken(&meta), known.contains(&sequence), "{sequence}");
+                let used = known.contains(&sequence) && !content.items.contains_key(&meta.id());
+                let found = content.used_before(&BTreeSet::from([meta.id()]));
+                assert_eq!(!found.is_empty(), used, "{sequence}");
+            }
+        }
+        assert!(content.spent.len() < 3, "{:?}", content.spent);
+    }
+
     /// Reasons are printed, so a forged one must neither control a terminal nor fill it.
     #[test]
     fn a_reason_that_cannot_be_printed_is_refused() {
-        let record = |reason: &str| {
-            let meta = ItemMeta {
-                kind: ItemKind::Prepared,
-                protocol: "wrk".to_string(),
-                group: [1; 32],
-                party: 0.into(),
-                peers: Vec::new(),
-                dealer: None,
-                rho: 40,
-                circuit: None,
-                name: None,
-                sequence: 0,
-                counts: vec![1],
-                components: Vec::new(),
-            };
-            let files = vec![SectionFile { holds: Section::Whole, frame: 16, bytes: 5 }];
-            let state = ItemState::Void(reason.to_string());
-            Record { meta, state, next: vec![0], created: 0, files }
-        };
+        let record =
+            |reason: &str| Record { state: ItemState::Void(reason.to_string()), ..item(0) };
         let read = |reason: &str| {
             let record = record(reason);
             Record::decode(record.meta.id(), &record.encode())

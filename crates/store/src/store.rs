@@ -17,7 +17,7 @@ use crate::item_writer::ItemWriter;
 use crate::keys::Protection;
 use crate::location::StoreLocation;
 use crate::manifest::Manifest;
-use crate::record::{Edit, ItemState, Record, shorten};
+use crate::record::{Edit, ItemState, Pair, Record, shorten};
 use crate::{Filter, GroupId, ItemId, ItemKind, ItemMeta, Result, Section, StoreError, fault};
 
 /// One party's open store. Clones share it; any number of processes may have it open.
@@ -313,6 +313,27 @@ impl Store {
             edits.push(Edit::Revoke(*group, shorten(reason)));
         }
         self.commit_void(locked, edits)
+    }
+
+    /// Returns the relations that this store keeps: of each party and peer the secrets, the latest
+    /// first. The store only keeps them.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`]; an I/O error.
+    pub fn relations(&self) -> Result<Vec<(Pair, Vec<[u8; 32]>)>> {
+        Ok(self.core.content(false)?.relations.into_iter().collect())
+    }
+
+    /// Replaces the relations of a party with a peer.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`]; an I/O error.
+    pub fn set_relations(&self, pair: Pair, all: &[[u8; 32]]) -> Result<()> {
+        let mut locked = self.core.exclusive()?;
+        if locked.content.relations.get(&pair).is_some_and(|known| known == all) {
+            return Ok(());
+        }
+        locked.commit(&[Edit::Relate(pair, all.to_vec())])
     }
 
     fn commit_void(&self, mut locked: Locked<'_>, edits: Vec<Edit>) -> Result<()> {
