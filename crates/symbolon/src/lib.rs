@@ -148,10 +148,10 @@ pub use symbolon_transport::escape;
 /// Reading files that a user names, with limits.
 pub use symbolon_transport::files;
 pub use symbolon_transport::{
-    AttemptCause, CancelHandle, Channel, Check, Culprit, DEALER, DEFAULT_TIMEOUT, Error,
-    ErrorClass, Fault, Fingerprint, Identity, LinkSpeed, Listener, Meter, NoThread, PhaseReport,
-    Progress, Refusal, Result, SessionId, Shortage, SimulatedLink, Step, Stranger, Subject,
-    TransportReason, Work, check_address, check_listening, shortage,
+    AcceptedKey, AttemptCause, CancelHandle, Channel, Check, Culprit, DEALER, DEFAULT_TIMEOUT,
+    Error, ErrorClass, Fault, Fingerprint, Identity, LinkSpeed, Listener, Meter, NoThread,
+    PhaseReport, Progress, Refusal, Result, SessionId, Shortage, SimulatedLink, Step, Stranger,
+    Subject, TransportReason, Work, check_address, check_listening, shortage,
 };
 mod build;
 

@@ -80,10 +80,7 @@ enum Failure {
 
 impl<'a> Dialler<'a> {
     fn new(options: &'a Options, address: &'a str, peer: &Peer, lanes: u16) -> Result<Self> {
-        let config = match (&options.tls, peer.fingerprint) {
-            (Some(tls), Some(pin)) => Some(tls.client(pin)?),
-            _ => None,
-        };
+        let config = options.tls.as_ref().map(|tls| tls.client(&peer.keys)).transpose()?;
         let deadline = options.connect_deadline();
         Ok(Dialler { options, address, peer: peer.party, lanes, config, deadline })
     }
@@ -136,9 +133,10 @@ impl<'a> Dialler<'a> {
             Ok((opening, theirs))
         });
         let (opening, theirs) = answer.map_err(|reason| match reason {
-            TransportReason::WrongKey { .. } | TransportReason::OwnKeyRefused => {
-                Failure::Final(Error::transport(self.peer, reason))
-            }
+            TransportReason::WrongKey { .. }
+            | TransportReason::OwnKeyRefused
+            | TransportReason::KeyExpired { .. }
+            | TransportReason::OwnKeyExpired => Failure::Final(Error::transport(self.peer, reason)),
             other => Failure::Passing(other),
         })?;
         mine.fits(&theirs).map_err(Failure::Final)?;

@@ -10,7 +10,7 @@ use rustls::Connection;
 use symbolon_common::PartyId;
 
 use crate::channel::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT};
-use crate::keys::{Fingerprint, Identity};
+use crate::keys::{AcceptedKey, Fingerprint, Identity};
 use crate::link::Direction;
 use crate::outlet::Outlet;
 use crate::preamble::{PREAMBLE, Preamble, Verdict, WIRE_VERSION};
@@ -35,19 +35,28 @@ pub(crate) const MAX_LANES: usize = 1024;
 pub struct Peer {
     /// Its party number.
     pub party: PartyId,
-    /// The fingerprint of its key; required for TLS, otherwise unused.
-    pub fingerprint: Option<Fingerprint>,
+    /// The keys of which it must prove one: at least one for TLS; unused otherwise.
+    pub keys: Vec<AcceptedKey>,
 }
 
 impl Peer {
     /// Returns a peer that is recognised by its key.
     pub fn pinned(party: impl Into<PartyId>, fingerprint: Fingerprint) -> Self {
-        Peer { party: party.into(), fingerprint: Some(fingerprint) }
+        Peer { party: party.into(), keys: vec![fingerprint.into()] }
     }
 
     /// Returns a peer that cannot be authenticated; for plain TCP only.
     pub fn unauthenticated(party: impl Into<PartyId>) -> Self {
-        Peer { party: party.into(), fingerprint: None }
+        Peer { party: party.into(), keys: Vec::new() }
+    }
+
+    /// Returns whether this key is one of the peer's.
+    pub(crate) fn has_key(&self, fingerprint: Fingerprint) -> bool {
+        self.keys.iter().any(|key| key.fingerprint == fingerprint)
+    }
+
+    fn shares_a_key_with(&self, other: &Peer) -> bool {
+        other.keys.iter().any(|key| self.has_key(key.fingerprint))
     }
 }
 
@@ -74,7 +83,7 @@ impl std::fmt::Debug for Options {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Options")
             .field("me", &self.me)
-            .field("tls", &self.tls.as_ref().map(TlsSetup::fingerprint))
+            .field("tls", &self.tls.as_ref().map(TlsSetup::fingerprints))
             .field("connect_timeout", &self.connect_timeout)
             .field("timeout", &self.timeout)
             .field("link", &self.link)
@@ -89,6 +98,19 @@ impl Options {
     /// [`Error::Store`] if the key cannot be used.
     pub fn tls(me: impl Into<PartyId>, identity: &Identity, meter: Arc<Meter>) -> Result<Self> {
         Ok(Self::with(me.into(), Some(TlsSetup::new(identity)?), meter))
+    }
+
+    /// As [`Options::tls`], with several keys: each peer is proven the first that it accepts, as
+    /// far as it says which. This side says so itself.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if a key cannot be used.
+    pub fn tls_of_several<'a>(
+        me: impl Into<PartyId>,
+        identities: impl IntoIterator<Item = &'a Identity>,
+        meter: Arc<Meter>,
+    ) -> Result<Self> {
+        Ok(Self::with(me.into(), Some(TlsSetup::of_several(identities)?), meter))
     }
 
     /// Uses plain TCP without encryption or authentication. Anyone who can reach the port or the
@@ -140,15 +162,15 @@ impl Options {
                 return Err(Error::InvalidInput(format!("party {} is named twice", peer.party)));
             }
             let Some(tls) = &self.tls else { continue };
-            let Some(pin) = peer.fingerprint else {
+            if peer.keys.is_empty() {
                 let text = format!("the fingerprint of party {}'s key is needed", peer.party);
                 return Err(Error::InvalidInput(text));
-            };
-            if pin == tls.fingerprint() {
+            }
+            if peer.keys.iter().any(|key| tls.fingerprints().contains(&key.fingerprint)) {
                 let text = format!("the fingerprint given for party {} is our own", peer.party);
                 return Err(Error::InvalidInput(text));
             }
-            if let Some(other) = peers[..i].iter().find(|other| other.fingerprint == Some(pin)) {
+            if let Some(other) = peers[..i].iter().find(|other| other.shares_a_key_with(peer)) {
                 let (one, other) = (other.party, peer.party);
                 let text = format!("parties {one} and {other} have one key");
                 return Err(Error::InvalidInput(text));
@@ -178,6 +200,7 @@ impl Options {
         link: Option<Direction>,
     ) -> Result<Channel> {
         let Opening { socket, tls, .. } = opening;
+        let key = tls.as_ref().and_then(tls::peer_fingerprint);
         let (source, sink, binding): (Box<dyn Source>, Arc<dyn Sink>, _) = match tls {
             Some(connection) => {
                 let binding = tls::binding(&connection)?;
@@ -192,6 +215,7 @@ impl Options {
         let outlet = Outlet::threaded(sink, link)?;
         let meter = self.meter.clone();
         let mut channel = Channel::new((self.me, peer), source, outlet, meter, binding);
+        channel.set_peer_key(key);
         channel.set_timeout(self.timeout);
         Ok(channel)
     }
@@ -219,7 +243,10 @@ impl Opening {
         if let Some(connection) = &mut opening.tls {
             let mut stream = DeadlineStream::new(&opening.socket, deadline, &opening.cancel);
             if let Err(reason) = tls::shake_hands(connection, &mut stream, OPENING) {
-                if matches!(reason, TransportReason::WrongKey { .. }) {
+                if matches!(
+                    reason,
+                    TransportReason::WrongKey { .. } | TransportReason::KeyExpired { .. }
+                ) {
                     // If the socket were closed at once with unread bytes, the alert might be lost.
                     let writer = SocketWriter::new(opening.socket);
                     writer.close();

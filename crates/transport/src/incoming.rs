@@ -12,17 +12,19 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use crate::endpoint::Options;
-use crate::keys::Fingerprint;
+use crate::keys::{AcceptedKey, Fingerprint};
 use crate::link::Direction;
-use crate::listen::{Called, Event, Listener, Openings, network};
+use crate::listen::{Called, Event, Listener, NotOpened, Openings, network};
 use crate::preamble::Verdict;
-use crate::{Channel, Error, Result};
+use crate::{Channel, Error, Result, TransportReason};
 
 /// Which clients are admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdmissionPolicy {
     /// Holders of these keys; for TLS.
     Keys(Vec<Fingerprint>),
+    /// Holders of these keys, some of them for a time only; for TLS.
+    Accepted(Vec<AcceptedKey>),
     /// Over TLS, anybody who proves possession of any key; over plain TCP, anybody.
     Anybody,
 }
@@ -63,6 +65,8 @@ pub struct Incoming<'a> {
     listener: &'a mut Listener,
     options: Options,
     openings: Openings,
+    /// Why the last client with an unknown key was refused.
+    refused_key: Option<TransportReason>,
 }
 
 impl fmt::Debug for Incoming<'_> {
@@ -79,11 +83,13 @@ impl Listener {
     /// [`Error::InvalidInput`] if `admit` names keys, which plain TCP cannot check.
     pub fn incoming(&mut self, options: &Options, admit: &AdmissionPolicy) -> Result<Incoming<'_>> {
         let pins = match admit {
-            AdmissionPolicy::Keys(keys) => Some(keys.as_slice()),
+            AdmissionPolicy::Keys(keys) => Some(keys.iter().map(|key| (*key).into()).collect()),
+            AdmissionPolicy::Accepted(keys) => Some(keys.clone()),
             AdmissionPolicy::Anybody => None,
         };
+        let pins: Option<Vec<AcceptedKey>> = pins;
         let config = match &options.tls {
-            Some(tls) => Some(tls.server(pins)?),
+            Some(tls) => Some(tls.server(pins.as_deref())?),
             None if pins.is_some() => {
                 let text = "plain TCP proves no keys: it admits anybody, or TLS is needed";
                 return Err(Error::invalid_input(text));
@@ -91,7 +97,7 @@ impl Listener {
             None => None,
         };
         let openings = Openings::new(self, config);
-        Ok(Incoming { listener: self, options: options.clone(), openings })
+        Ok(Incoming { listener: self, options: options.clone(), openings, refused_key: None })
     }
 }
 
@@ -110,11 +116,15 @@ impl Incoming<'_> {
                     self.openings.begin(socket, self.options.opening_deadline());
                 }
                 Ok(Event::Opened { round, id, outcome }) => {
-                    if self.openings.ended(round, id)
-                        && let Ok(called) = *outcome
-                        && let Some(client) = self.welcome(called)
-                    {
-                        return Ok(Some(client));
+                    if !self.openings.ended(round, id) {
+                        continue;
+                    }
+                    match *outcome {
+                        Ok(called) => match self.welcome(called) {
+                            Some(client) => return Ok(Some(client)),
+                            None => continue,
+                        },
+                        Err(NotOpened { reason, .. }) => self.note(reason),
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
@@ -123,6 +133,22 @@ impl Incoming<'_> {
                 }
             }
         }
+    }
+
+    fn note(&mut self, reason: TransportReason) {
+        if let TransportReason::WrongKey { .. }
+        | TransportReason::KeyExpired { .. }
+        | TransportReason::OwnKeyRefused
+        | TransportReason::OwnKeyExpired = reason
+        {
+            self.refused_key = Some(reason);
+        }
+    }
+
+    /// Returns why the last connection failed of those since the last call on which one side did
+    /// not accept the other's key; `None` if there were none.
+    pub fn refused_key(&mut self) -> Option<TransportReason> {
+        self.refused_key.take()
     }
 
     /// Returns what happened since the last call to connections that did not become clients; `None`

@@ -5,10 +5,13 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
+use std::time::SystemTime;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use sha2::{Digest, Sha256};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::text::printable;
@@ -62,6 +65,47 @@ impl FromStr for Fingerprint {
         })?;
         Ok(Fingerprint(bytes))
     }
+}
+
+/// A key that a peer may prove to hold, and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AcceptedKey {
+    /// Its fingerprint.
+    pub fingerprint: Fingerprint,
+    /// When it is accepted no longer; `None` if that time is not known.
+    pub until: Option<SystemTime>,
+}
+
+impl From<Fingerprint> for AcceptedKey {
+    fn from(fingerprint: Fingerprint) -> Self {
+        AcceptedKey { fingerprint, until: None }
+    }
+}
+
+impl AcceptedKey {
+    /// Returns whether the key is accepted at this time.
+    pub fn is_accepted_at(&self, time: SystemTime) -> bool {
+        self.until.is_none_or(|until| time < until)
+    }
+
+    /// Reads a time as RFC 3339 writes it, such as `2026-12-31T00:00:00Z`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] if it is none.
+    pub fn read_until(text: &str) -> Result<SystemTime> {
+        let time = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| {
+            let shown = printable(text);
+            Error::invalid_input(format!("`{shown}` is no time such as 2026-12-31T00:00:00Z"))
+        })?;
+        Ok(time.into())
+    }
+}
+
+/// Formats a time as RFC 3339 does, in UTC and whole seconds.
+pub(crate) fn utc(seconds: u64) -> String {
+    let time = i64::try_from(seconds).ok().map(OffsetDateTime::from_unix_timestamp);
+    let text = time.and_then(|time| time.ok()?.format(&Rfc3339).ok());
+    text.unwrap_or_else(|| format!("{seconds} seconds after 1970"))
 }
 
 /// A party's key pair (Ed25519) with a self-signed certificate.

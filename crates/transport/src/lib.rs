@@ -88,7 +88,7 @@ pub use handshake::{
     handshake_open,
 };
 pub use incoming::{AdmissionPolicy, Client, Incoming, TurnedAway};
-pub use keys::{Fingerprint, Identity};
+pub use keys::{AcceptedKey, Fingerprint, Identity};
 pub use link::SimulatedLink;
 pub use listen::{Listener, OPENING_DESCRIPTORS, displaced_by_newcomer};
 pub use measure::{LinkSpeed, measure};

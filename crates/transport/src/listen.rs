@@ -97,7 +97,7 @@ pub(crate) enum Event {
 pub(crate) struct NotOpened {
     from: IpAddr,
     stranger: Stranger,
-    reason: TransportReason,
+    pub(crate) reason: TransportReason,
 }
 
 /// A connection whose preamble has been read.
@@ -327,7 +327,7 @@ impl Listener {
         lanes: usize,
     ) -> Result<Vec<Vec<Channel>>> {
         let lanes = options.check(peers, lanes)?;
-        let pins: Vec<_> = peers.iter().filter_map(|peer| peer.fingerprint).collect();
+        let pins: Vec<_> = peers.iter().flat_map(|peer| peer.keys.iter().copied()).collect();
         let config = options.tls.as_ref().map(|tls| tls.server(Some(&pins))).transpose()?;
         let mut reception = Reception {
             options,
@@ -508,6 +508,9 @@ impl Reception<'_> {
                         shown(expected)
                     )
                 }
+                TransportReason::KeyExpired { until } => {
+                    format!("its key was accepted until {}", crate::keys::utc(*until))
+                }
                 _ => "it has another key than the expected one".to_string(),
             },
         };
@@ -517,14 +520,20 @@ impl Reception<'_> {
 
     fn note(&mut self, reason: &TransportReason) {
         let cause = match reason {
-            TransportReason::WrongKey { .. } => AttemptCause::WrongKey,
-            TransportReason::OwnKeyRefused => AttemptCause::OwnKeyRefused,
+            TransportReason::WrongKey { .. } | TransportReason::KeyExpired { .. } => {
+                AttemptCause::WrongKey
+            }
+            TransportReason::OwnKeyRefused | TransportReason::OwnKeyExpired => {
+                AttemptCause::OwnKeyRefused
+            }
             _ => AttemptCause::Other,
         };
         let else_connected =
             |text: &str| format!("somebody else connected: {}", crate::text::printable(text));
         let text = match reason {
-            TransportReason::WrongKey { .. } => {
+            TransportReason::WrongKey { .. }
+            | TransportReason::KeyExpired { .. }
+            | TransportReason::OwnKeyExpired => {
                 Error::Transport { party: None, reason: reason.clone() }.to_string()
             }
             TransportReason::Refused(refusal) => else_connected(&refusal.to_string()),
@@ -620,7 +629,7 @@ impl Reception<'_> {
     /// no choice.
     fn recognise(&self, theirs: &Preamble, key: Option<Fingerprint>) -> Option<usize> {
         if self.openings.is_tls() {
-            return self.peers.iter().position(|p| p.fingerprint.is_some() && p.fingerprint == key);
+            return self.peers.iter().position(|peer| key.is_some_and(|key| peer.has_key(key)));
         }
         let named = self.peers.iter().position(|peer| peer.party == theirs.sender);
         named.or((self.peers.len() == 1).then_some(0))

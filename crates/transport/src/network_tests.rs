@@ -311,9 +311,9 @@ fn a_dripping_stranger_is_cut_off() {
 fn wrong_keys_are_named_on_both_sides() {
     // The dialling side pins a key other than the listening side's.
     let mut wrong = sides(true);
-    let right = wrong.dialling.1.fingerprint.unwrap();
+    let right = wrong.dialling.1.keys[0].fingerprint;
     let pinned = Fingerprint([0xab; 32]);
-    wrong.dialling.1.fingerprint = Some(pinned);
+    wrong.dialling.1.keys = vec![pinned.into()];
     wrong.listening.0.connect_timeout = Duration::from_millis(1500);
     let (a, b) = meet(&wrong, (1, 1), |_| {});
     let expected = format!("the peer's key has fingerprint {right}, expected {pinned}");
@@ -323,8 +323,8 @@ fn wrong_keys_are_named_on_both_sides() {
 
     // The listening side pins a key other than the dialling side's.
     let mut wrong = sides(true);
-    let right = wrong.listening.1.fingerprint.unwrap();
-    wrong.listening.1.fingerprint = Some(pinned);
+    let right = wrong.listening.1.keys[0].fingerprint;
+    wrong.listening.1.keys = vec![pinned.into()];
     wrong.listening.0.connect_timeout = Duration::from_millis(1500);
     let (a, b) = meet(&wrong, (1, 1), |_| {});
     let expected = format!("the peer's key has fingerprint {right}, expected {pinned}");

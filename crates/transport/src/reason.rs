@@ -38,6 +38,13 @@ pub enum TransportReason {
     },
     /// The peer did not accept our key: it pinned another one.
     OwnKeyRefused,
+    /// The peer proved possession of a key that is accepted no longer.
+    KeyExpired {
+        /// When that ended, in seconds since 1970.
+        until: u64,
+    },
+    /// The peer accepts our key no longer.
+    OwnKeyExpired,
     /// The peer gave up; its own words say why.
     Aborted(String),
     /// This side closed the connection earlier.
@@ -57,6 +64,8 @@ impl TransportReason {
             TransportReason::Refused(Refusal::Other(_)) => "connection-refused",
             TransportReason::WrongKey { .. } => "wrong-key",
             TransportReason::OwnKeyRefused => "own-key-refused",
+            TransportReason::KeyExpired { .. } => "key-expired",
+            TransportReason::OwnKeyExpired => "own-key-expired",
             TransportReason::Aborted(_) => "peer-aborted",
             TransportReason::ClosedHere => "closed-here",
             TransportReason::Io(_) => "connection-failed",
@@ -232,6 +241,12 @@ impl fmt::Display for Sentence<'_> {
             }
             TransportReason::OwnKeyRefused => {
                 write!(f, "{who} refused our key: it expects another fingerprint")
+            }
+            TransportReason::KeyExpired { until } => {
+                write!(f, "the key of {who} was accepted until {}", crate::keys::utc(*until))
+            }
+            TransportReason::OwnKeyExpired => {
+                write!(f, "{who} accepts our key no longer: its time is over there")
             }
             TransportReason::Aborted(text) => {
                 write!(f, "{who} aborted: {}", Excerpt(text, SHOWN))

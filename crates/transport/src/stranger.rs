@@ -24,8 +24,8 @@ pub(crate) fn stranger(first: &[u8], expects_tls: bool, reason: &TransportReason
     });
     let (tls, plain) = (first.starts_with(&[0x16, 0x03]), first.starts_with(b"SYMBOLON"));
     match reason {
-        TransportReason::WrongKey { .. } => Stranger::WrongKey,
-        TransportReason::OwnKeyRefused => Stranger::KeyRefused,
+        TransportReason::WrongKey { .. } | TransportReason::KeyExpired { .. } => Stranger::WrongKey,
+        TransportReason::OwnKeyRefused | TransportReason::OwnKeyExpired => Stranger::KeyRefused,
         _ if first.is_empty() => Stranger::Silent,
         _ if http => Stranger::Http,
         _ if tls && !expects_tls => Stranger::Tls,

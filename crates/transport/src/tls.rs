@@ -1,27 +1,30 @@
 //! TLS 1.3 over TCP, with both sides' keys pinned.
 //!
-//! There are no certificate authorities: the peer is the holder of the private key for the pinned
-//! fingerprint. The verifiers here compare fingerprints and leave the handshake's signature to
+//! There are no certificate authorities: the peer is the holder of the private key for a pinned
+//! fingerprint. A side that may prove one of several keys proves the first that the other accepts;
+//! the other names those that it accepts as if they were authorities. The verifiers here compare fingerprints and leave the handshake's signature to
 //! rustls; names and dates in certificates are ignored. There is no session resumption and no early
 //! data.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use rustls::client::ResolvesClientCert;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, ClientConnection, Connection,
     DigitallySignedStruct, DistinguishedName, OtherError, ServerConfig, ServerConnection,
     SignatureScheme,
 };
 
-use crate::keys::{Fingerprint, Identity};
+use crate::keys::{AcceptedKey, Fingerprint, Identity};
 use crate::raw::{Sink, Source, Tried};
 use crate::tcp::{DeadlineStream, SocketReader, SocketWriter};
 use crate::{Error, Result, TransportReason};
@@ -49,7 +52,9 @@ struct NotPinned {
 /// Check: connection | TLS with both keys pinned, preamble | a stranger, another version | –
 #[derive(Debug)]
 struct Pins {
-    pins: Option<Vec<Fingerprint>>,
+    pins: Option<Vec<AcceptedKey>>,
+    /// What the peer is told about them; empty if it is told nothing.
+    hints: Vec<DistinguishedName>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
@@ -57,13 +62,69 @@ impl Pins {
     fn check(&self, certificate: &CertificateDer<'_>) -> std::result::Result<(), rustls::Error> {
         let found = Fingerprint::of(certificate)
             .map_err(|_| rustls::Error::InvalidCertificate(CertificateError::BadEncoding))?;
-        let Some(pins) = self.pins.as_ref().filter(|pins| !pins.contains(&found)) else {
-            return Ok(());
-        };
-        let expected: Vec<_> = pins.iter().map(Fingerprint::to_string).collect();
+        let Some(pins) = &self.pins else { return Ok(()) };
+        let now = SystemTime::now();
+        if let Some(key) = pins.iter().find(|key| key.fingerprint == found) {
+            return match key.until.filter(|_| !key.is_accepted_at(now)) {
+                None => Ok(()),
+                Some(until) => {
+                    let (time, not_after) = (unix_time(now), unix_time(until));
+                    let error = CertificateError::ExpiredContext { time, not_after };
+                    Err(rustls::Error::InvalidCertificate(error))
+                }
+            };
+        }
+        let valid = pins.iter().filter(|key| key.is_accepted_at(now));
+        let expected: Vec<_> = valid.map(|key| key.fingerprint.to_string()).collect();
         let error = NotPinned { found: found.to_string(), expected: expected.join(" or ") };
         let error = CertificateError::Other(OtherError(Arc::new(error)));
         Err(rustls::Error::InvalidCertificate(error))
+    }
+}
+
+fn unix_time(time: SystemTime) -> UnixTime {
+    UnixTime::since_unix_epoch(time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
+}
+
+/// Returns the name by which a peer is told that a key is accepted: a common name with the
+/// fingerprint.
+fn hint(fingerprint: &Fingerprint) -> DistinguishedName {
+    // A set of one sequence of the attribute 2.5.4.3 and a UTF-8 text of 64 bytes.
+    let mut name = vec![0x31, 73, 0x30, 71, 0x06, 3, 0x55, 4, 3, 0x0c, 64];
+    name.extend_from_slice(fingerprint.to_string().as_bytes());
+    DistinguishedName::in_sequence(&name)
+}
+
+/// This side's keys. Presents the first that the peer accepts, and the first of all if it says
+/// nothing of them.
+#[derive(Debug)]
+struct OwnKeys(Vec<(DistinguishedName, Arc<CertifiedKey>)>);
+
+impl OwnKeys {
+    fn choose(&self, accepted: impl Fn(&DistinguishedName) -> bool) -> Option<Arc<CertifiedKey>> {
+        let chosen = self.0.iter().find(|(name, _)| accepted(name)).or(self.0.first());
+        chosen.map(|(_, key)| key.clone())
+    }
+}
+
+impl ResolvesClientCert for OwnKeys {
+    fn resolve(
+        &self,
+        accepted: &[&[u8]],
+        _schemes: &[SignatureScheme],
+    ) -> Option<Arc<CertifiedKey>> {
+        self.choose(|name| accepted.contains(&name.as_ref()))
+    }
+
+    fn has_certs(&self) -> bool {
+        !self.0.is_empty()
+    }
+}
+
+impl ResolvesServerCert for OwnKeys {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let accepted = hello.certificate_authorities().unwrap_or_default();
+        self.choose(|name| accepted.iter().any(|other| other.as_ref() == name.as_ref()))
     }
 }
 
@@ -106,12 +167,16 @@ impl ServerCertVerifier for Pins {
         self.check(end_entity).map(|()| ServerCertVerified::assertion())
     }
 
+    fn root_hint_subjects(&self) -> Option<&[DistinguishedName]> {
+        (!self.hints.is_empty()).then_some(&self.hints)
+    }
+
     signatures! {}
 }
 
 impl ClientCertVerifier for Pins {
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        &[]
+        &self.hints
     }
 
     fn verify_client_cert(
@@ -130,12 +195,22 @@ impl ClientCertVerifier for Pins {
 #[derive(Clone)]
 pub(crate) struct TlsSetup {
     provider: Arc<CryptoProvider>,
-    key: Arc<CertifiedKey>,
-    fingerprint: Fingerprint,
+    keys: Arc<OwnKeys>,
+    fingerprints: Vec<Fingerprint>,
+    /// Whether peers are told which of their keys are accepted.
+    tells: bool,
 }
 
 impl TlsSetup {
+    /// Uses one key, and tells peers nothing about theirs.
     pub(crate) fn new(identity: &Identity) -> Result<Self> {
+        Ok(TlsSetup { tells: false, ..TlsSetup::of_several([identity])? })
+    }
+
+    /// Uses the first of several keys that the peer accepts.
+    pub(crate) fn of_several<'a>(
+        identities: impl IntoIterator<Item = &'a Identity>,
+    ) -> Result<Self> {
         let mut provider = ring::default_provider();
         // AES-128 matches the protocols' security level, and is the fastest.
         provider.cipher_suites = vec![
@@ -143,40 +218,51 @@ impl TlsSetup {
             ring::cipher_suite::TLS13_AES_256_GCM_SHA384,
             ring::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
         ];
-        let key = Arc::new(identity.certified()?);
-        Ok(TlsSetup { provider: Arc::new(provider), key, fingerprint: identity.fingerprint() })
+        let (mut keys, mut fingerprints) = (Vec::new(), Vec::new());
+        for identity in identities {
+            let fingerprint = identity.fingerprint();
+            keys.push((hint(&fingerprint), Arc::new(identity.certified()?)));
+            fingerprints.push(fingerprint);
+        }
+        let (provider, keys) = (Arc::new(provider), Arc::new(OwnKeys(keys)));
+        Ok(TlsSetup { provider, keys, fingerprints, tells: true })
     }
 
-    pub(crate) fn fingerprint(&self) -> Fingerprint {
-        self.fingerprint
+    /// Returns the fingerprints of this side's keys.
+    pub(crate) fn fingerprints(&self) -> &[Fingerprint] {
+        &self.fingerprints
     }
 
-    fn pins(&self, pins: Option<&[Fingerprint]>) -> Arc<Pins> {
+    fn pins(&self, pins: Option<&[AcceptedKey]>) -> Arc<Pins> {
         let algorithms = self.provider.signature_verification_algorithms;
-        Arc::new(Pins { pins: pins.map(<[_]>::to_vec), algorithms })
+        let now = SystemTime::now();
+        let told =
+            pins.unwrap_or_default().iter().filter(|key| self.tells && key.is_accepted_at(now));
+        let hints = told.map(|key| hint(&key.fingerprint)).collect();
+        Arc::new(Pins { pins: pins.map(<[_]>::to_vec), hints, algorithms })
     }
 
     /// Returns the listening side's configuration, which accepts these peers, or with `None`
     /// anybody with a key.
-    pub(crate) fn server(&self, pins: Option<&[Fingerprint]>) -> Result<Arc<ServerConfig>> {
+    pub(crate) fn server(&self, pins: Option<&[AcceptedKey]>) -> Result<Arc<ServerConfig>> {
         let mut config = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])
             .map_err(setup_failed)?
             .with_client_cert_verifier(self.pins(pins))
-            .with_cert_resolver(Arc::new(SingleCertAndKey::from(self.key.clone())));
+            .with_cert_resolver(self.keys.clone());
         config.send_tls13_tickets = 0;
         config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
         Ok(Arc::new(config))
     }
 
-    /// Returns the dialling side's configuration, which accepts this peer.
-    pub(crate) fn client(&self, pin: Fingerprint) -> Result<Arc<ClientConfig>> {
+    /// Returns the dialling side's configuration, which accepts a peer with one of these keys.
+    pub(crate) fn client(&self, pins: &[AcceptedKey]) -> Result<Arc<ClientConfig>> {
         let mut config = ClientConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])
             .map_err(setup_failed)?
             .dangerous()
-            .with_custom_certificate_verifier(self.pins(Some(&[pin])))
-            .with_client_cert_resolver(Arc::new(SingleCertAndKey::from(self.key.clone())));
+            .with_custom_certificate_verifier(self.pins(Some(pins)))
+            .with_client_cert_resolver(self.keys.clone());
         config.resumption = rustls::client::Resumption::disabled();
         config.enable_sni = false;
         Ok(Arc::new(config))
@@ -239,6 +325,12 @@ fn tls_reason(error: &rustls::Error) -> TransportReason {
                 }
                 None => TransportReason::io(inner.to_string()),
             }
+        }
+        rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
+            not_after, ..
+        }) => TransportReason::KeyExpired { until: not_after.as_secs() },
+        rustls::Error::AlertReceived(AlertDescription::CertificateExpired) => {
+            TransportReason::OwnKeyExpired
         }
         rustls::Error::AlertReceived(
             AlertDescription::CertificateUnknown

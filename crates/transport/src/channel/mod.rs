@@ -13,6 +13,7 @@ use symbolon_common::escape::Excerpt;
 
 #[cfg(any(test, feature = "adversary"))]
 use crate::adversary::{Action, Adversary};
+use crate::keys::Fingerprint;
 use crate::messages::ABORT;
 use crate::meter::LaneMeter;
 pub use crate::outlet::Hangup;
@@ -66,6 +67,7 @@ pub struct Channel {
     finished: bool,
     meter: LaneMeter,
     binding: Option<[u8; 32]>,
+    peer_key: Option<Fingerprint>,
     tampering: Tampering,
 }
 
@@ -102,6 +104,7 @@ impl Channel {
             finished: false,
             meter: LaneMeter::new(meter),
             binding,
+            peer_key: None,
             tampering: Tampering::default(),
         };
         channel.set_timeout(DEFAULT_TIMEOUT);
@@ -168,6 +171,15 @@ impl Channel {
     /// sides and known to nobody else; `None` on other transports.
     pub fn binding(&self) -> Option<&[u8; 32]> {
         self.binding.as_ref()
+    }
+
+    /// Returns the key that the peer proved over this channel; `None` without TLS.
+    pub fn peer_key(&self) -> Option<Fingerprint> {
+        self.peer_key
+    }
+
+    pub(crate) fn set_peer_key(&mut self, key: Option<Fingerprint>) {
+        self.peer_key = key;
     }
 
     /// Sends a message. It is buffered, and leaves at the next receive, at [`Channel::flush`], or

@@ -1,10 +1,10 @@
 use std::net::TcpStream;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::{
-    AdmissionPolicy, Client, DEALER, Error, Fingerprint, Identity, Listener, Meter, Options,
-    PartyId, Peer, TransportReason, connect_lanes,
+    AcceptedKey, AdmissionPolicy, Client, DEALER, Error, Fingerprint, Identity, Listener, Meter,
+    Options, PartyId, Peer, TransportReason, connect_lanes,
 };
 
 /// Only bounds the duration of a test that hangs.
@@ -90,6 +90,92 @@ fn other_keys_and_other_hosts_are_refused() {
         connect_lanes(&options(0, Some(&known)), address, &pin, 1).unwrap();
     });
     assert_eq!(came[0].key, Some(known.fingerprint()));
+}
+
+/// Cheat: dealer | connecting | a key whose time is over | the pinned key | always
+#[test]
+fn a_key_is_accepted_until_its_time() {
+    let [host_key, own] = [(); 2].map(|()| Identity::generate().unwrap());
+    let ended = SystemTime::now() - Duration::from_secs(1);
+    let until = |key: &Identity, until| AcceptedKey { fingerprint: key.fingerprint(), until };
+    let seconds = ended.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    // The host accepts the client's key no longer.
+    let mut listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().to_string();
+    let own_options = options(0, Some(&own));
+    let admit = AdmissionPolicy::Accepted(vec![until(&own, Some(ended))]);
+    let host_options = options(DEALER, Some(&host_key));
+    let mut clients = listener.incoming(&host_options, &admit).unwrap();
+    let pin = host(Some(host_key.fingerprint()));
+    let refused = thread::scope(|scope| {
+        let dialled = scope.spawn(|| connect_lanes(&own_options, &address, &pin, 1).unwrap_err());
+        while !dialled.is_finished() {
+            assert!(clients.next(Duration::from_millis(5)).unwrap().is_none());
+        }
+        dialled.join().unwrap()
+    });
+    assert_eq!(refused, Error::transport(DEALER, TransportReason::OwnKeyExpired));
+    let reason = TransportReason::KeyExpired { until: seconds };
+    assert_eq!(clients.refused_key(), Some(reason.clone()));
+    drop(clients);
+    // The client accepts the host's key no longer; it tells so.
+    let mut clients = listener.incoming(&host_options, &AdmissionPolicy::Anybody).unwrap();
+    let keys = vec![until(&host_key, Some(ended))];
+    let expired = Peer { keys, ..pin.clone() };
+    let refused = thread::scope(|scope| {
+        let dialled =
+            scope.spawn(|| connect_lanes(&own_options, &address, &expired, 1).unwrap_err());
+        while !dialled.is_finished() {
+            assert!(clients.next(Duration::from_millis(5)).unwrap().is_none());
+        }
+        assert!(clients.next(Duration::from_millis(500)).unwrap().is_none());
+        dialled.join().unwrap()
+    });
+    assert_eq!(refused, Error::transport(DEALER, reason));
+    assert_eq!(clients.refused_key(), Some(TransportReason::OwnKeyExpired));
+    assert!(refused.to_string().starts_with("the key of the dealer was accepted until 20"));
+}
+
+/// Each side proves the first of its keys that the other accepts, and never one whose time is over.
+#[test]
+fn of_several_keys_the_peer_is_proven_one_that_it_accepts() {
+    let [new, old, first, second] = [(); 4].map(|()| Identity::generate().unwrap());
+    let own = |me: u16, keys: &[&Identity]| {
+        let mut options = Options::tls_of_several(me, keys.iter().copied(), Meter::new()).unwrap();
+        options.connect_timeout = WAIT;
+        options
+    };
+    let accepted = |key: &Identity| AcceptedKey::from(key.fingerprint());
+    let ended = |key: &Identity| AcceptedKey {
+        until: Some(SystemTime::now() - Duration::from_secs(1)),
+        ..accepted(key)
+    };
+    let cases = [
+        (vec![accepted(&old)], vec![accepted(&first)], &old, &first),
+        (vec![accepted(&old), accepted(&new)], vec![accepted(&second)], &new, &second),
+        (vec![accepted(&old), ended(&new)], vec![ended(&first), accepted(&second)], &old, &second),
+    ];
+    for (of_host, of_client, by_host, by_client) in cases {
+        let admit = AdmissionPolicy::Accepted(of_client);
+        let (came, key) = receive((&own(0, &[&new, &old]), &admit), 1, |address| {
+            let peer = Peer { party: 0.into(), keys: of_host };
+            let lanes = connect_lanes(&own(1, &[&first, &second]), address, &peer, 1).unwrap();
+            lanes[0].peer_key()
+        });
+        assert_eq!(key, Some(by_host.fingerprint()));
+        assert_eq!(came[0].key, Some(by_client.fingerprint()));
+        assert_eq!(came[0].channel.peer_key(), came[0].key);
+    }
+}
+
+#[test]
+fn times_are_those_of_rfc_3339() {
+    let time = AcceptedKey::read_until("2026-12-31T01:00:00+01:00").unwrap();
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    assert_eq!(crate::keys::utc(seconds), "2026-12-31T00:00:00Z");
+    for text in ["", "2026-12-31", "2026-12-31T00:00:00", "tomorrow"] {
+        assert!(AcceptedKey::read_until(text).is_err(), "{text}");
+    }
 }
 
 #[test]
