@@ -1,5 +1,7 @@
 //! What the parties' stores hold in common, and locks that all parties take or none.
 
+use std::collections::{HashMap, HashSet};
+
 use symbolon_interaction::confirm_broadcasts;
 use symbolon_protocols::Network;
 use symbolon_store::{AvailableItem, Filter, GroupLock, ItemId, Store, StoreError};
@@ -139,18 +141,21 @@ pub(super) fn tell(
 pub(super) type Common = Vec<(usize, Vec<u64>)>;
 
 /// Finds the items that all parties hold.
-pub(super) fn common(
+pub(super) fn common<'a>(
     available_items: &[AvailableItem],
-    all: &[Holdings],
+    all: &'a [Holdings],
     me: PartyId,
 ) -> (Common, Agreement) {
     let mut agreement = Agreement::default();
     let mut both = Vec::new();
+    // The first counts if a party lists an item twice.
+    let told = |holdings: &'a Holdings| -> HashMap<ItemId, &'a [u64]> {
+        holdings.iter().rev().map(|(id, next)| (*id, &next[..])).collect()
+    };
+    let told: Vec<_> = all.iter().map(told).collect();
     for (place, item) in available_items.iter().enumerate() {
-        let of = |holdings: &Holdings| -> Option<Vec<u64>> {
-            holdings.iter().find(|(id, _)| *id == item.id).map(|(_, next)| next.clone())
-        };
-        let Some(nexts) = all.iter().map(of).collect::<Option<Vec<_>>>() else {
+        let of = |told: &HashMap<ItemId, &'a [u64]>| told.get(&item.id).copied();
+        let Some(nexts) = told.iter().map(of).collect::<Option<Vec<_>>>() else {
             agreement.only_here += 1;
             continue;
         };
@@ -158,7 +163,7 @@ pub(super) fn common(
         let furthest = |count: usize| nexts.iter().map(|next| next[count]).max().unwrap_or(0);
         both.push((place, (0..nexts[0].len()).map(furthest).collect()));
     }
-    let known: Vec<ItemId> = available_items.iter().map(|item| item.id).collect();
+    let known: HashSet<ItemId> = available_items.iter().map(|item| item.id).collect();
     let mut others: Vec<ItemId> = (0u16..)
         .zip(all)
         .filter(|(party, _)| *party != me)

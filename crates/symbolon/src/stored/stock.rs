@@ -6,7 +6,7 @@
 //! as used and loaded ahead, some at a time, so that a call waits for no disk. A crash wastes what
 //! is loaded, and nothing is used twice.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use symbolon_circuit::Circuit;
 use symbolon_protocols::{Compiled, Dealer, Engine, Network, Prepared};
@@ -236,24 +236,26 @@ impl StockedSession {
         let filter = self.maker.filter(ItemKind::Prepared, Some(&self.circuit));
         let (mut pages, mut tried) = (Pages::new(), Vec::new());
         let mut only_here: Vec<(ItemId, GroupId)> = Vec::new();
+        let mut known: HashSet<ItemId> = self.shelf.iter().map(|(id, _)| *id).collect();
         while filled.kept < count
             && let Some(page) = pages.next(&mut self.network, rounds, &self.store, &filter)?
         {
             only_here.extend(missing(&page.items, &page.both));
-            for item in page.both.iter().map(|place| &page.items[*place]) {
-                let known = self.shelf.iter().any(|(id, _)| *id == item.id);
-                if filled.kept == count || known || tried.contains(&item.group) {
+            let both = || page.both.iter().map(|place| &page.items[*place]);
+            let mut sizes: HashMap<GroupId, usize> = HashMap::new();
+            both().for_each(|item| *sizes.entry(item.group).or_default() += 1);
+            for item in both() {
+                if filled.kept == count || known.contains(&item.id) || tried.contains(&item.group) {
                     continue;
                 }
                 if self.holds(&item.group) {
                     self.shelf.push_back((item.id, item.group));
+                    known.insert(item.id);
                     filled.kept += 1;
                     continue;
                 }
                 // A part of a group would keep other sessions from the rest.
-                let of_group = |place: &&usize| page.items[**place].group == item.group;
-                let size = page.both.iter().filter(of_group).count();
-                if filled.kept > 0 && filled.kept + size > count {
+                if filled.kept > 0 && filled.kept + sizes[&item.group] > count {
                     continue;
                 }
                 tried.push(item.group);
@@ -270,12 +272,13 @@ impl StockedSession {
                     let common = page.both.iter().map(|place| page.items[*place].id);
                     for id in common.take(count - filled.kept) {
                         self.shelf.push_back((id, item.group));
+                        known.insert(id);
                         filled.kept += 1;
                     }
                 }
             }
         }
-        only_here.retain(|(id, _)| !self.shelf.iter().any(|(known, _)| known == id));
+        only_here.retain(|(id, _)| !known.contains(id));
         filled.voided = self.void(&only_here)?;
         Ok(())
     }
@@ -383,7 +386,9 @@ fn missing<'a>(
     items: &'a [AvailableItem],
     both: &'a [usize],
 ) -> impl Iterator<Item = (ItemId, GroupId)> + 'a {
-    let alone = items.iter().enumerate().filter(|(place, _)| !both.contains(place));
+    // Both ascend.
+    let mut both = both.iter().copied().peekable();
+    let alone = items.iter().enumerate().filter(move |(place, _)| both.next_if_eq(place).is_none());
     alone.map(|(_, item)| (item.id, item.group))
 }
 
@@ -394,5 +399,52 @@ impl std::fmt::Debug for StockedSession {
             .field("loaded", &self.loaded.len())
             .field("dead", &self.dead)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use symbolon_store::{ItemKind, ItemMeta};
+
+    use super::super::holdings::common;
+    use super::*;
+
+    fn item(number: u64) -> AvailableItem {
+        let meta = ItemMeta {
+            kind: ItemKind::Prepared,
+            protocol: "wrk".to_string(),
+            group: [1; 32],
+            party: 0.into(),
+            peers: Vec::new(),
+            dealer: None,
+            rho: 40,
+            circuit: None,
+            name: None,
+            sequence: number,
+            counts: vec![1],
+            components: Vec::new(),
+        };
+        let group = meta.group;
+        AvailableItem { id: meta.id(), group, meta, next: Vec::new(), next_prepared: 0 }
+    }
+
+    /// The time grows with the number of items, not with its square.
+    #[test]
+    fn large_stocks_are_compared_fast() {
+        let mut items: Vec<_> = (0..100_000).map(item).collect();
+        items.sort_by_key(|item| item.id);
+        let held =
+            |items: &[AvailableItem]| items.iter().map(|item| (item.id, Vec::new())).collect();
+        let all = [held(&items), held(&items[50_000..])];
+        let begun = Instant::now();
+        let (both, agreement) = common(&items, &all, 0.into());
+        let both: Vec<usize> = both.into_iter().map(|(place, _)| place).collect();
+        assert_eq!((agreement.only_here, agreement.only_elsewhere), (50_000, 0));
+        assert_eq!(both, (50_000..100_000).collect::<Vec<_>>());
+        let alone: Vec<ItemId> = missing(&items, &both).map(|(id, _)| id).collect();
+        assert_eq!(alone, items[..50_000].iter().map(|item| item.id).collect::<Vec<_>>());
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     }
 }
