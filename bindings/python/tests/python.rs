@@ -77,15 +77,14 @@ impl Service {
             (0..2).map(|_| Listener::bind("127.0.0.1:0").unwrap()).collect();
         let identities: Vec<Arc<Identity>> =
             (0..2).map(|_| Arc::new(Identity::generate().unwrap())).collect();
-        let party = |(listener, identity): (&Listener, &Arc<Identity>)| Party {
-            address: Some(listener.local_addr().to_string()),
-            fingerprint: identity.fingerprint(),
+        let party = |(listener, identity): (&Listener, &Arc<Identity>)| {
+            Party::new(Some(listener.local_addr().to_string()), identity.fingerprint())
         };
         let parties: Vec<Party> = listeners.iter().zip(&identities).map(party).collect();
         let start = |(party, (listener, identity))| {
             let config = NodeConfig {
                 party: u16::into(party),
-                identity,
+                identities: vec![identity],
                 parties: parties.clone(),
                 listener: Some(listener),
                 functions: functions(),

@@ -92,11 +92,24 @@ impl Nodes {
 
     /// Returns what a node says of the clients of a call.
     fn clients(&self, me: usize, function: &str, call: &str) -> String {
+        self.get(me, &format!("/v1/functions/{function}/calls/{call}/clients"))
+    }
+
+    fn get(&self, me: usize, path: &str) -> String {
         let mut door = UnixStream::connect(self.file(me, "door/socket")).unwrap();
-        let path = format!("/v1/functions/{function}/calls/{call}/clients");
         let request = format!("GET {path} HTTP/1.1\r\nHost: door\r\nConnection: close\r\n\r\n");
         door.write_all(request.as_bytes()).unwrap();
         std::io::read_to_string(door).unwrap()
+    }
+
+    /// Has a node read its settings again, and waits until it did.
+    fn read_again(&self, me: usize, node: &Child, counted: &str) {
+        signal(node, "-HUP");
+        let until = Instant::now() + Duration::from_secs(30);
+        while !self.get(me, "/metrics").contains(counted) {
+            assert!(Instant::now() < until, "{}", self.get(me, "/metrics"));
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Waits until the nodes' doors are open.
@@ -146,6 +159,70 @@ fn nodes_serve_calls_until_they_are_asked_to_stop() {
     end(nodes.call(1, &["encrypt", "--id", "late", "--input", MESSAGE]))
         .expect(3)
         .says(&["is `symbolon serve` running"]);
+}
+
+#[test]
+fn keys_and_functions_change_while_nodes_serve() {
+    let nodes = Nodes::new();
+    let served = [nodes.serve(0), nodes.serve(1)];
+    nodes.ready();
+    nodes.both("encrypt", "old", [KEY, MESSAGE]).map(|ended| ended.expect(0));
+    // Party 1 has a new key, and proves the old one to those who do not know the new one.
+    let new = nodes.file(1, "new.key");
+    symbolon(&["keygen", "--out", new.to_str().unwrap()]).expect(0);
+    let prints = [&nodes.file(1, "node.key"), &new]
+        .map(|key| symbolon(&["fingerprint", key.to_str().unwrap()]).expect(0).out);
+    let [old, new] = prints.each_ref().map(|print| print.trim());
+    let keys = |until: &str| {
+        format!(
+            "keys = [{{ fingerprint = \"{new}\" }}, {{ fingerprint = \"{old}\", until = \"{until}\" }}]"
+        )
+    };
+    let change = |me: usize, from: &str, to: &str| {
+        let settings = nodes.file(me, "node.toml");
+        let text = fs::read_to_string(&settings).unwrap();
+        assert!(text.contains(from), "{from}");
+        fs::write(&settings, text.replace(from, to)).unwrap();
+    };
+    let one = format!("fingerprint = \"{old}\"");
+    (0..2).for_each(|me| change(me, &one, &keys("2999-12-31T00:00:00Z")));
+    change(1, "key = \"node.key\"", "key = \"new.key\"\nold_keys = [\"node.key\"]");
+    // A function is new, too.
+    let more =
+        "[functions.more]\ncircuit = \"add:8\"\nside_by_side = 1\nready = 1\n[functions.ratio]";
+    (0..2).for_each(|me| change(me, "[functions.ratio]", more));
+    let waits = nodes.call(1, &["ratio", "--id", "waits", "--input", "b=3"]);
+    for me in [1, 0] {
+        nodes.read_again(me, &served[me], "updates_total{result=\"done\"} 1\n");
+    }
+    assert!(
+        end(nodes.call(0, &["ratio", "--id", "waits", "--input", "a=2"]))
+            .expect(0)
+            .out
+            .contains("z = 5")
+    );
+    end(waits).expect(0);
+    let sums = nodes.both("more", "sum", ["x=6", "y=200"]);
+    assert!(sums.into_iter().all(|sum| sum.expect(0).out.contains("206")));
+    // The old key's time is over: the node that accepts it no longer connects under the new one.
+    change(0, "2999", "2001");
+    nodes.read_again(0, &served[0], "updates_total{result=\"done\"} 2\n");
+    nodes.both("encrypt", "new", [KEY, MESSAGE]).map(|ended| ended.expect(0));
+    // What cannot be used, or takes a restart, changes nothing.
+    change(0, "me = 0", "me = zero");
+    nodes.read_again(0, &served[0], "updates_total{result=\"refused\"} 1\n");
+    change(0, "me = zero", "me = 0\nstate = \"state\"");
+    nodes.read_again(0, &served[0], "updates_total{result=\"refused\"} 2\n");
+    change(0, "state = \"state\"", "");
+    nodes.both("encrypt", "still", [KEY, MESSAGE]).map(|ended| ended.expect(0));
+    let [zero, one] = served;
+    for node in [&zero, &one] {
+        signal(node, "-TERM");
+    }
+    end(zero)
+        .expect(0)
+        .says(&["the new settings cannot be used", "state changes only with a restart"]);
+    end(one).expect(0).says(&["the settings were read again"]);
 }
 
 #[test]

@@ -35,9 +35,8 @@ fn circuit(name: &str) -> Arc<Circuit> {
 fn nodes(circuit: &Arc<Circuit>, side_by_side: usize, ready: usize) -> Vec<Node> {
     let listeners = [(); 2].map(|()| Listener::bind("127.0.0.1:0").expect("a port"));
     let identities = [(); 2].map(|()| Arc::new(Identity::generate().expect("a key")));
-    let party = |(listener, identity): (&Listener, &Arc<Identity>)| Party {
-        address: Some(listener.local_addr().to_string()),
-        fingerprint: identity.fingerprint(),
+    let party = |(listener, identity): (&Listener, &Arc<Identity>)| {
+        Party::new(Some(listener.local_addr().to_string()), identity.fingerprint())
     };
     let parties: Vec<_> = listeners.iter().zip(&identities).map(party).collect();
     let params = SessionParams::new(Protocol::Wrk);
@@ -53,7 +52,7 @@ fn nodes(circuit: &Arc<Circuit>, side_by_side: usize, ready: usize) -> Vec<Node>
         };
         let config = NodeConfig {
             party: party.into(),
-            identity,
+            identities: vec![identity],
             parties: parties.clone(),
             listener: Some(listener),
             functions: vec![function],

@@ -116,6 +116,19 @@ impl Budget {
         }
     }
 
+    /// Changes the limits. Calls that run or wait stay counted.
+    pub(crate) fn set_limits(
+        &mut self,
+        (calls, per_hour): (Option<u64>, Option<u64>),
+        ledger: Option<&Ledger>,
+    ) {
+        if self.calls.is_none() && calls.is_some() {
+            let before = ledger.map_or(0, |ledger| ledger.calls(&self.function));
+            (self.used, self.written) = (self.used + before, before);
+        }
+        (self.calls, self.per_hour) = (calls, per_hour);
+    }
+
     /// Returns how many calls are left in all.
     pub(crate) fn left(&self) -> Option<u64> {
         self.calls.map(|calls| calls.saturating_sub(self.used + self.reserved))

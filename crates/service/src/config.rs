@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use symbolon::circuit::{Circuit, ClientPorts, PartyId, Receivers};
 use symbolon::store::Store;
 use symbolon::{
-    Compiled, Error, Fingerprint, Identity, Listener, Result, SessionParams, check_address,
+    AcceptedKey, Compiled, Error, Fingerprint, Identity, Listener, Result, SessionParams,
+    TransportReason, check_address,
 };
 
 use symbolon_clients::Layout;
@@ -27,8 +28,21 @@ pub const MAX_READY: usize = 1 << 20;
 pub struct Party {
     /// Where the others dial it, HOST:PORT; `None` if nobody can, as behind NAT.
     pub address: Option<String>,
-    /// The fingerprint of its key.
-    pub fingerprint: Fingerprint,
+    /// The keys of which it proves one, at least one. Several, each perhaps for a time, while it
+    /// changes its key.
+    pub keys: Vec<AcceptedKey>,
+}
+
+impl Party {
+    /// Returns a party with one key.
+    pub fn new(address: Option<String>, fingerprint: Fingerprint) -> Party {
+        Party { address, keys: vec![fingerprint.into()] }
+    }
+
+    /// Returns the key with this fingerprint, if the party may prove it.
+    pub(crate) fn key(&self, fingerprint: Fingerprint) -> Option<AcceptedKey> {
+        self.keys.iter().copied().find(|key| key.fingerprint == fingerprint)
+    }
 }
 
 /// What a node is told.
@@ -36,8 +50,9 @@ pub struct Party {
 pub struct NodeConfig {
     /// Which party this is.
     pub party: PartyId,
-    /// Its key.
-    pub identity: Arc<Identity>,
+    /// Its keys. Each peer is proven the first that it accepts: a new key comes before the old one,
+    /// which stays for those who have not learnt the new one.
+    pub identities: Vec<Arc<Identity>>,
     /// All parties, this one too, by number.
     pub parties: Vec<Party>,
     /// Where the others' connections come in; `None` if this party has no address.
@@ -52,6 +67,19 @@ pub struct NodeConfig {
     /// Where prepared executions wait, so that they are there after a restart. All parties have a
     /// store, or none has; without one, executions are in memory alone.
     pub store: Option<Store>,
+}
+
+/// What a node may be told anew while it runs ([`Node::update`](crate::Node::update)).
+#[derive(Debug)]
+pub struct NodeUpdate {
+    /// As in [`NodeConfig`].
+    pub identities: Vec<Arc<Identity>>,
+    /// As in [`NodeConfig`]. Who has an address stays.
+    pub parties: Vec<Party>,
+    /// As in [`NodeConfig`].
+    pub functions: Vec<FunctionConfig>,
+    /// As in [`NodeConfig`].
+    pub timeout: Duration,
 }
 
 /// A function of a node.
@@ -211,40 +239,84 @@ impl FunctionConfig {
 impl NodeConfig {
     /// Rejects what cannot work.
     pub(crate) fn check(&self) -> Result<()> {
-        let refuse = |why: String| Err(Error::InvalidInput(why));
-        let (me, parties) = (usize::from(self.party), self.parties.len());
-        if parties < 2 || me >= parties {
-            return refuse(format!("party {me} of {parties} parties: there must be at least two"));
+        check_parties(self.party, &self.identities, &self.parties)?;
+        if self.listener.is_some() != self.parties[usize::from(self.party)].address.is_some() {
+            let why = "a party listens exactly if it has an address";
+            return Err(Error::InvalidInput(why.to_string()));
         }
-        if self.parties[me].fingerprint != self.identity.fingerprint() {
+        check_functions(&self.functions, self.parties.len(), self.state.is_some())
+    }
+}
+
+/// Rejects keys and parties that cannot work.
+fn check_parties(me: PartyId, identities: &[Arc<Identity>], all: &[Party]) -> Result<()> {
+    let refuse = |why: String| Err(Error::InvalidInput(why));
+    let (me, parties) = (usize::from(me), all.len());
+    if parties < 2 || me >= parties {
+        return refuse(format!("party {me} of {parties} parties: there must be at least two"));
+    }
+    if identities.is_empty() {
+        return refuse("a node needs a key".into());
+    }
+    for identity in identities {
+        if all[me].key(identity.fingerprint()).is_none() {
             return refuse(format!("the fingerprint listed for party {me} is not that of the key"));
         }
-        for (number, party) in self.parties.iter().enumerate() {
-            let earlier = &self.parties[..number];
-            if earlier.iter().any(|other| other.fingerprint == party.fingerprint) {
+    }
+    for (number, party) in all.iter().enumerate() {
+        let earlier = &all[..number];
+        if party.keys.is_empty() {
+            return refuse(format!("the fingerprint of party {number}'s key is needed"));
+        }
+        for (place, key) in party.keys.iter().enumerate() {
+            let print = key.fingerprint;
+            if party.keys[..place].iter().any(|other| other.fingerprint == print) {
+                return refuse(format!("party {number} has a key twice"));
+            }
+            if earlier.iter().any(|other| other.key(print).is_some()) {
                 return refuse(format!("party {number} has the key of another party"));
             }
-            if let Some(address) = &party.address {
-                check_address(address)?;
-            } else if earlier.iter().any(|other| other.address.is_none()) {
-                return refuse("two parties without an address cannot reach each other".into());
-            }
         }
-        if self.listener.is_some() != self.parties[me].address.is_some() {
-            return refuse("a party listens exactly if it has an address".into());
+        if let Some(address) = &party.address {
+            check_address(address)?;
+        } else if earlier.iter().any(|other| other.address.is_none()) {
+            return refuse("two parties without an address cannot reach each other".into());
         }
-        if self.functions.is_empty() || self.functions.len() > MAX_FUNCTIONS {
-            return refuse(format!("a node has 1 to {MAX_FUNCTIONS} functions"));
+    }
+    Ok(())
+}
+
+/// Rejects functions that cannot work; `has_state` says whether numbers of calls are kept.
+fn check_functions(all: &[FunctionConfig], parties: usize, has_state: bool) -> Result<()> {
+    let refuse = |why: String| Err(Error::InvalidInput(why));
+    if all.is_empty() || all.len() > MAX_FUNCTIONS {
+        return refuse(format!("a node has 1 to {MAX_FUNCTIONS} functions"));
+    }
+    for (place, function) in all.iter().enumerate() {
+        if all[..place].iter().any(|other| other.name == function.name) {
+            return refuse(format!("two functions are called {:?}", function.name));
         }
-        for (place, function) in self.functions.iter().enumerate() {
-            if self.functions[..place].iter().any(|other| other.name == function.name) {
-                return refuse(format!("two functions are called {:?}", function.name));
-            }
-            function.check(parties)?;
-            if function.calls.is_some() && self.state.is_none() {
-                let name = &function.name;
-                return refuse(format!("function {name:?}: `calls` needs a folder for the state"));
-            }
+        function.check(parties)?;
+        if function.calls.is_some() && !has_state {
+            let name = &function.name;
+            return refuse(format!("function {name:?}: `calls` needs a folder for the state"));
+        }
+    }
+    Ok(())
+}
+
+impl NodeUpdate {
+    /// Rejects what cannot work, or not without a restart.
+    pub(crate) fn check(&self, before: &Parties, has_state: bool) -> Result<()> {
+        check_parties(before.me, &self.identities, &self.parties)?;
+        check_functions(&self.functions, self.parties.len(), has_state)?;
+        let listed = |all: &[Party]| -> Vec<bool> {
+            all.iter().map(|party| party.address.is_some()).collect()
+        };
+        if listed(&self.parties) != listed(&before.all) {
+            let why = "which parties there are, and which of them have an address, changes only \
+                       with a restart";
+            return Err(Error::InvalidInput(why.to_string()));
         }
         Ok(())
     }
@@ -253,12 +325,42 @@ impl NodeConfig {
 /// Who the parties are, and how they reach each other.
 pub(crate) struct Parties {
     pub(crate) me: PartyId,
-    pub(crate) identity: Arc<Identity>,
+    pub(crate) identities: Vec<Arc<Identity>>,
     pub(crate) all: Vec<Party>,
     pub(crate) timeout: Duration,
 }
 
 impl Parties {
+    /// Returns the party with this key.
+    pub(crate) fn of_key(&self, fingerprint: Fingerprint) -> Option<PartyId> {
+        let known = |party: &PartyId| self.all[usize::from(*party)].key(fingerprint).is_some();
+        PartyId::all(self.all.len()).find(known)
+    }
+
+    /// Returns the keys of all peers.
+    pub(crate) fn peer_keys(&self) -> Vec<AcceptedKey> {
+        let peers = PartyId::all(self.all.len()).filter(|party| *party != self.me);
+        peers.flat_map(|party| self.all[usize::from(party)].keys.iter().copied()).collect()
+    }
+
+    /// Returns why a peer's key is not accepted any more, if so.
+    pub(crate) fn refuses(&self, peer: PartyId, key: Fingerprint) -> Option<TransportReason> {
+        let listed = &self.all[usize::from(peer)];
+        let now = SystemTime::now();
+        match listed.key(key) {
+            None => {
+                let expected: Vec<_> =
+                    listed.keys.iter().map(|key| key.fingerprint.to_string()).collect();
+                let (found, expected) = (key.to_string(), expected.join(" or "));
+                Some(TransportReason::WrongKey { found, expected })
+            }
+            Some(key) => key.until.filter(|_| !key.is_accepted_at(now)).map(|until| {
+                let since = until.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                TransportReason::KeyExpired { until: since.as_secs() }
+            }),
+        }
+    }
+
     /// Returns whether this party dials that one: the one with the higher number dials, unless only
     /// the other has an address.
     pub(crate) fn dials(&self, peer: PartyId) -> bool {

@@ -29,7 +29,7 @@ pub use clients::{
     Admission, ClientAnswer, ClientFailure, ClientNodes, ClientsConfig, ClientsReply, Digest,
     LeftOut, Posted, RoundState, SubmitError, Why, complete, read_client_tokens,
 };
-pub use config::{FunctionConfig, MAX_READY, MAX_SIDE_BY_SIDE, NodeConfig, Party};
+pub use config::{FunctionConfig, MAX_READY, MAX_SIDE_BY_SIDE, NodeConfig, NodeUpdate, Party};
 pub use door::{
     CallReply, Certificate, Door, DoorConfig, ErrorReply, FailureReply, PublicDoorConfig, State,
     Token, openapi, read_token,
@@ -42,5 +42,5 @@ pub use outcome::Answer;
 /// The decoders of a peer's bytes, for fuzzing. Not part of the public interface.
 #[doc(hidden)]
 pub mod fuzzing {
-    pub use crate::wire::{Message, NoMessage, Opening, Purpose, Tag};
+    pub use crate::wire::{Claim, Message, NoMessage, Opening, Purpose, Tag};
 }

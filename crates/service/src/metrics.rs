@@ -23,6 +23,11 @@ pub(crate) struct OfCall {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct OfUpdate {
+    pub(crate) result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct OfParty {
     pub(crate) party: u16,
 }
@@ -39,6 +44,7 @@ pub(crate) struct Metrics {
     pub(crate) waiting: Family<OfFunction, Gauge>,
     pub(crate) connected: Family<OfParty, Gauge>,
     pub(crate) failed: Family<OfFunction, Counter>,
+    pub(crate) updates: Family<OfUpdate, Counter>,
 }
 
 fn seconds() -> Histogram {
@@ -60,6 +66,7 @@ impl Metrics {
             waiting: Family::default(),
             connected: Family::default(),
             failed: Family::default(),
+            updates: Family::default(),
             registry: Registry::default(),
         };
         registry.register("calls", "Calls that ended, by result", metrics.calls.clone());
@@ -76,6 +83,8 @@ impl Metrics {
         let help = "Whether a peer is connected, 1 or 0";
         registry.register("connected", help, metrics.connected.clone());
         registry.register("failed_sessions", "Sessions that failed", metrics.failed.clone());
+        let help = "Times that the settings were read again, by result";
+        registry.register("updates", help, metrics.updates.clone());
         Metrics { registry, ..metrics }
     }
 
@@ -84,6 +93,14 @@ impl Metrics {
         let FilledStock { kept, made, voided } = *filled;
         for (counter, count) in [(&self.made, made), (&self.kept, kept), (&self.voided, voided)] {
             counter.get_or_create(&of).inc_by(count as u64);
+        }
+    }
+
+    /// Forgets what a function that is gone has at present.
+    pub(crate) fn forget(&self, function: &str) {
+        let of = OfFunction { function: function.to_string() };
+        for gauge in [&self.prepared, &self.sessions, &self.waiting] {
+            gauge.remove(&of);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::error::Reason;
 use crate::name::Name;
 
 /// The version of these messages. Nodes with different versions reject each other.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The maximum length of a control message, in bytes.
 pub const MAX_MESSAGE: usize = 64 << 10;
@@ -127,6 +127,16 @@ impl Opening {
     }
 }
 
+/// The relations with a peer that a node knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Drawn for the proof, and for a new relation if there is none in common.
+    pub drawn: Tag,
+    /// Their names, the latest first.
+    pub names: Vec<String>,
+}
+
 /// A control message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case", deny_unknown_fields)]
@@ -136,6 +146,19 @@ pub enum Message {
         /// The sender's version of these messages.
         version: u32,
         /// How many functions follow.
+        functions: usize,
+        /// The relations with the receiver that the sender knows, if it has a store.
+        #[serde(default)]
+        relation: Option<Claim>,
+    },
+    /// The sender knows the relation that follows from what both claimed.
+    Proof {
+        /// The proof.
+        proof: Digest,
+    },
+    /// The sender has other functions than before: they follow.
+    Functions {
+        /// How many.
         functions: usize,
     },
     /// A function of the sender.
@@ -264,7 +287,14 @@ mod tests {
         let (function, call, session) = (name("f"), name("c"), Tag([7; 16]));
         let terms = vec![("protocol".to_string(), "wrk".to_string())];
         let all = [
-            Message::Hello { version: 1, functions: 2 },
+            Message::Hello { version: 1, functions: 2, relation: None },
+            Message::Hello {
+                version: 1,
+                functions: 2,
+                relation: Some(Claim { drawn: session, names: vec!["relation 07".to_string()] }),
+            },
+            Message::Proof { proof: Digest([5; 32]) },
+            Message::Functions { functions: 3 },
             Message::Function { name: function.clone(), terms },
             Message::Ping {},
             Message::Have { function: function.clone(), call: call.clone() },
@@ -312,6 +342,7 @@ mod tests {
         for text in [
             "",
             "[]",
+            r#"{"is":"hello","version":1,"functions":1,"relation":{"drawn":"07","names":[]}}"#,
             r#"{"is":"ping","more":1}"#,
             r#"{"is":"have","function":"f"}"#,
             r#"{"is":"have","function":"f","call":"a b"}"#,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use symbolon_circuit::{Circuit, PartyId, Receivers};
 use symbolon_protocols::{Compiled, Demand, GateForm, Options, OtExtension, Protocol, Rho};
 use symbolon_transport::{
-    CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Observer, Progress, Result, SimulatedLink,
+    CancelHandle, DEFAULT_TIMEOUT, Error, Observer, Progress, Result, SimulatedLink,
 };
 
 use crate::connect::{Transport, TransportKind};
@@ -288,10 +288,10 @@ impl Config {
         &self.terms
     }
 
-    /// Returns the key that each party must prove, by party number; `None` over a connection
-    /// without keys.
-    pub(crate) fn pins(&self) -> Vec<Option<Fingerprint>> {
-        self.transport.pins(self.terms.party)
+    /// Returns by what stored items name each party, by party number: the key that it must prove,
+    /// or what the caller says of its channels; `None` over a connection without keys.
+    pub(crate) fn peer_names(&self) -> Vec<Option<String>> {
+        self.transport.peer_names(self.terms.party)
     }
 
     pub(crate) fn into_parts(self) -> (Transport, Terms) {

@@ -76,6 +76,8 @@ pub(crate) enum TransportKind {
     Channels {
         lanes: Vec<Vec<Channel>>,
         meter: Arc<Meter>,
+        /// By what stored items name each party, by party number.
+        names: Vec<Option<String>>,
     },
 }
 
@@ -194,7 +196,18 @@ impl Transport {
     /// Uses the caller's channels and the meter that they share. `lanes[l][p]` is lane l's channel
     /// to the peer at index p, peers in ascending order.
     pub fn mesh_channels(lanes: Vec<Vec<Channel>>, meter: Arc<Meter>) -> Transport {
-        Transport(TransportKind::Channels { lanes, meter })
+        let parties = lanes.first().map_or(0, Vec::len) + 1;
+        Transport(TransportKind::Channels { lanes, meter, names: vec![None; parties] })
+    }
+
+    /// Says by what stored material names each party, by party number, for the caller's channels:
+    /// for a service, the [relation](crate::stored::Relation) with it. Without a name, material
+    /// names a peer by its number alone. Other transports name peers by their keys.
+    pub fn known_as(mut self, by_party: Vec<Option<String>>) -> Transport {
+        if let TransportKind::Channels { names, .. } = &mut self.0 {
+            names.iter_mut().zip(by_party).for_each(|(name, known)| *name = known);
+        }
+        self
     }
 
     /// Returns the number of parties, including this one.
@@ -228,6 +241,17 @@ impl Transport {
                 contacts.iter().map(known).collect()
             }
             TransportKind::Channels { .. } => vec![None; self.parties()],
+        }
+    }
+
+    /// Returns by what stored items name each party, by party number, as seen by `party`.
+    pub(crate) fn peer_names(&self, party: PartyId) -> Vec<Option<String>> {
+        match &self.0 {
+            TransportKind::Channels { names, .. } => names.clone(),
+            _ => {
+                let pins = self.pins(party).into_iter();
+                pins.map(|pin| pin.map(|pin| pin.to_string())).collect()
+            }
         }
     }
 
@@ -329,7 +353,7 @@ impl Transport {
     /// Connects to all peers; returns the channels `lanes[l][p]` and the meter that they share.
     pub(crate) fn open(self, terms: &Terms) -> Result<(Vec<Vec<Channel>>, Arc<Meter>)> {
         let (identity, calls) = match self.0 {
-            TransportKind::Channels { mut lanes, meter } => {
+            TransportKind::Channels { mut lanes, meter, .. } => {
                 for channel in lanes.iter_mut().flatten() {
                     channel.set_timeout(terms.timeout);
                     terms.cancel.watch(channel);

@@ -44,7 +44,8 @@
 // `holdings` finds what all parties hold, and locks it; `maker` has the metadata of items. `pools`
 // and `components` fill pools. `preparation` prepares circuits, from `pool_parts` or on the spot,
 // and `entry` enters them. `choose` finds prepared circuits; `online` runs one of them, `in_flight`
-// several. `stock` keeps a session open that does all of this.
+// several. `stock` keeps a session open that does all of this, with peers
+// that are known by a `relation`.
 mod choose;
 mod components;
 mod entry;
@@ -55,6 +56,7 @@ mod online;
 mod pool_parts;
 mod pools;
 mod preparation;
+mod relation;
 mod stock;
 
 use std::collections::BTreeSet;
@@ -73,6 +75,7 @@ pub use in_flight::{RanInFlight, run_in_flight};
 pub use online::{RunPrepared, run, run_batch};
 pub use pools::{Filled, NewPool, fill, fill_each};
 pub use preparation::{PreparedItems, prepare, prepare_from_pools};
+pub use relation::{MAX_RELATIONS, ProofContext, Relation, of_ended_relations};
 pub use stock::{FilledStock, StockedSession};
 
 /// How far the parties' stores agree on usable items.

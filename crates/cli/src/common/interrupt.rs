@@ -36,6 +36,23 @@ pub fn set_on_signal(flag: &Arc<AtomicBool>) -> CliResult<()> {
     Ok(())
 }
 
+/// Sets `flag` whenever the terminal hangs up or an operator asks for the settings to be read again:
+/// SIGHUP. It then no longer ends this process.
+///
+/// # Errors
+/// A failure of the class `System` when that is not possible.
+#[cfg(unix)]
+pub fn set_on_hangup(flag: &Arc<AtomicBool>) -> CliResult<()> {
+    let done = signal_hook::flag::register(signal_hook::consts::SIGHUP, flag.clone());
+    done.map(drop).map_err(|error| CliError::system(format!("cannot catch signals: {error}")))
+}
+
+/// There is no such signal on this system.
+#[cfg(not(unix))]
+pub fn set_on_hangup(_flag: &Arc<AtomicBool>) -> CliResult<()> {
+    Ok(())
+}
+
 #[cfg(unix)]
 fn catch(cancel: CancelHandle) -> CliResult<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};

@@ -27,6 +27,7 @@ pub fn transport(settings: &Settings, party: PartyId) -> CliResult<Transport> {
 /// # Errors
 /// A usage failure when the list has a gap, a party twice, or more than there can be.
 pub fn count(settings: &Settings) -> CliResult<u16> {
+    let listed = |entries: &[PartyEntry]| listed(entries.iter().map(|entry| entry.id));
     settings.parties.as_deref().map_or(Ok(2), listed)
 }
 
@@ -34,10 +35,11 @@ pub fn count(settings: &Settings) -> CliResult<u16> {
 ///
 /// # Errors
 /// Those of [`count`].
-pub fn listed(entries: &[PartyEntry]) -> CliResult<u16> {
-    let count = u16::try_from(entries.len()).unwrap_or(u16::MAX);
+pub fn listed(ids: impl Iterator<Item = PartyId>) -> CliResult<u16> {
+    let ids: Vec<PartyId> = ids.collect();
+    let count = u16::try_from(ids.len()).unwrap_or(u16::MAX);
     for id in 0..count {
-        match entries.iter().filter(|entry| entry.id == id).count() {
+        match ids.iter().filter(|other| **other == id).count() {
             1 => {}
             0 => {
                 return Err(CliError::usage(format!(

@@ -9,14 +9,14 @@ use std::time::Duration;
 use serde::Deserialize;
 use symbolon::circuit::PartyId;
 use symbolon::store::Store;
-use symbolon::{Fingerprint, Identity, Listener};
+use symbolon::{AcceptedKey, Fingerprint, Identity, Listener};
 use symbolon_service::{
-    Certificate, ClientsConfig, DoorConfig, FunctionConfig, NodeConfig, Party, PublicDoorConfig,
-    read_client_tokens, read_token,
+    Certificate, ClientsConfig, DoorConfig, FunctionConfig, NodeConfig, NodeUpdate, Party,
+    PublicDoorConfig, read_client_tokens, read_token,
 };
 use toml::de::{DeTable, DeValue};
 
-use super::{Number, PartyEntry, misplaced, owners, program, receivers, without_values};
+use super::{Number, misplaced, owners, program, receivers, without_values};
 use crate::args::given::{ByRun, Given};
 use crate::args::labels::Labels;
 use crate::args::options::TuningArgs;
@@ -34,6 +34,8 @@ use crate::source::{CircuitSpec, Loaded, from_folder, looks_like_file};
 struct NodeFile {
     me: PartyId,
     key: String,
+    #[serde(default)]
+    old_keys: Vec<String>,
     listen: Option<String>,
     timeout: Option<Number>,
     state: Option<String>,
@@ -42,12 +44,64 @@ struct NodeFile {
     store_passphrase: Option<String>,
     door: DoorFile,
     clients: Option<ClientsDoorFile>,
-    party: Vec<PartyEntry>,
+    party: Vec<NodeParty>,
     functions: BTreeMap<String, FunctionFile>,
 }
 
-/// Where applications come in: `socket`, or `address` and `token`.
+/// A party: with `fingerprint` or, while it changes its key, several `keys`.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeParty {
+    id: PartyId,
+    address: Option<String>,
+    fingerprint: Option<String>,
+    #[serde(default)]
+    keys: Vec<KeyFile>,
+}
+
+/// A key that a party may prove, until a time if there is one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyFile {
+    fingerprint: String,
+    until: Option<Until>,
+}
+
+/// A time, as a text or as TOML writes it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Until {
+    Text(String),
+    Time(toml::value::Datetime),
+}
+
+impl KeyFile {
+    fn key(&self) -> CliResult<AcceptedKey> {
+        let until = match &self.until {
+            Some(Until::Text(text)) => Some(AcceptedKey::read_until(text)?),
+            Some(Until::Time(time)) => Some(AcceptedKey::read_until(&time.to_string())?),
+            None => None,
+        };
+        Ok(AcceptedKey { until, ..self.fingerprint.parse::<Fingerprint>()?.into() })
+    }
+}
+
+impl NodeParty {
+    fn party(&self) -> CliResult<Party> {
+        let given = match (&self.fingerprint, &self.keys[..]) {
+            (Some(one), []) => vec![one.parse::<Fingerprint>()?.into()],
+            (None, [_, ..]) => self.keys.iter().map(KeyFile::key).collect::<CliResult<_>>()?,
+            (None, []) => return Err(CliError::usage("the fingerprint of its key is needed")),
+            (Some(_), [_, ..]) => {
+                return Err(CliError::usage("give `fingerprint`, or several `keys`"));
+            }
+        };
+        Ok(Party { address: self.address.clone(), keys: given })
+    }
+}
+
+/// Where applications come in: `socket`, or `address` and `token`.
+#[derive(Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 struct DoorFile {
     socket: Option<String>,
@@ -56,7 +110,7 @@ struct DoorFile {
 }
 
 /// Where clients come in.
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 struct ClientsDoorFile {
     address: SocketAddr,
@@ -144,7 +198,7 @@ impl NodeSettings {
         }
         let file = NodeFile::deserialize(toml::Deserializer::from(table));
         let file = file.map_err(|error| wrong(error.span(), &without_values(error.message())))?;
-        let parties = listed(&file.party)?;
+        let parties = listed(file.party.iter().map(|party| party.id))?;
         if file.me.number() >= parties {
             return Err(CliError::usage(format!(
                 "{name}: `me` is {}, which is no [[party]]",
@@ -295,34 +349,65 @@ impl NodeSettings {
         Ok(Some(Store::open_or_create(directory, &protection)?))
     }
 
+    /// Returns what the settings say anew, if nothing else differs from those with which the node
+    /// was started.
+    ///
+    /// # Errors
+    /// A usage failure that names what changes only with a restart, the function or the party.
+    pub fn update_of(&self, started: &NodeSettings) -> CliResult<NodeUpdate> {
+        let (file, before) = (&self.file, &started.file);
+        let same = [
+            ("me", file.me == before.me),
+            ("listen", self.listens() == started.listens()),
+            ("state", file.state == before.state),
+            ("store", file.store == before.store),
+            ("store_key", file.store_key == before.store_key),
+            ("store_passphrase", file.store_passphrase == before.store_passphrase),
+            ("[door]", file.door == before.door),
+            ("[clients]", file.clients == before.clients),
+        ];
+        match same.iter().find(|(_, same)| !same) {
+            Some((key, _)) => Err(CliError::usage(format!("{key} changes only with a restart"))),
+            None => self.update(),
+        }
+    }
+
+    /// Returns where this party's port is.
+    fn listens(&self) -> Option<&String> {
+        let own = self.file.party.iter().find(|party| party.id == self.file.me);
+        self.file.listen.as_ref().or(own.and_then(|own| own.address.as_ref()))
+    }
+
+    /// Returns what may change while the node runs.
+    fn update(&self) -> CliResult<NodeUpdate> {
+        let functions = self.file.functions.iter().map(|(name, of)| {
+            self.function(name, of).map_err(|error| error.under(&format!("[functions.{name}]")))
+        });
+        let functions = functions.collect::<CliResult<Vec<_>>>()?;
+        let mut entries: Vec<&NodeParty> = self.file.party.iter().collect();
+        entries.sort_by_key(|entry| entry.id);
+        let party = |entry: &NodeParty| {
+            entry.party().map_err(|error| error.under(&format!("[[party]] {}", entry.id)))
+        };
+        let parties = entries.iter().copied().map(party).collect::<CliResult<Vec<_>>>()?;
+        let keys = std::iter::once(&self.file.key).chain(&self.file.old_keys);
+        let identity = |key: &String| Ok(Arc::new(Identity::load(self.path(key))?));
+        let identities = keys.map(identity).collect::<CliResult<Vec<_>>>()?;
+        let timeout = match self.file.timeout {
+            Some(timeout) => seconds("timeout", timeout)?,
+            None => symbolon::DEFAULT_TIMEOUT,
+        };
+        Ok(NodeUpdate { identities, parties, functions, timeout })
+    }
+
     /// Returns the configuration of the node; opens its port and its store.
     ///
     /// # Errors
     /// A usage failure that names the function or the party.
     pub fn config(&self) -> CliResult<NodeConfig> {
-        let functions = self.file.functions.iter().map(|(name, of)| {
-            self.function(name, of).map_err(|error| error.under(&format!("[functions.{name}]")))
-        });
-        let functions = functions.collect::<CliResult<Vec<_>>>()?;
-        let mut entries: Vec<&PartyEntry> = self.file.party.iter().collect();
-        entries.sort_by_key(|entry| entry.id);
-        let party = |entry: &PartyEntry| {
-            let PartyEntry { id, address, fingerprint } = entry;
-            let fingerprint = fingerprint.as_deref().ok_or_else(|| {
-                CliError::usage(format!("[[party]] {id}: the fingerprint of its key is needed"))
-            })?;
-            let fingerprint = fingerprint.parse::<Fingerprint>().map_err(CliError::from);
-            let fingerprint = fingerprint.map_err(|e| e.under(&format!("[[party]] {id}")))?;
-            Ok(Party { address: address.clone(), fingerprint })
-        };
-        let parties = entries.iter().copied().map(party).collect::<CliResult<Vec<_>>>()?;
-        let identity = Arc::new(Identity::load(self.path(&self.file.key))?);
-        let timeout = match self.file.timeout {
-            Some(timeout) => seconds("timeout", timeout)?,
-            None => symbolon::DEFAULT_TIMEOUT,
-        };
+        let NodeUpdate { identities, parties, functions, timeout } = self.update()?;
         let own = &parties[self.file.me.index()].address;
-        let listener = match (self.file.listen.as_ref().or(own.as_ref()), own) {
+        let listener = match (self.listens(), own) {
             (Some(address), Some(_)) => Some(Listener::bind(address)?),
             (Some(_), None) => {
                 return Err(CliError::usage("`listen` is for a party that others can dial")
@@ -334,7 +419,7 @@ impl NodeSettings {
         Ok(NodeConfig {
             store: self.store()?,
             party: self.file.me,
-            identity,
+            identities,
             parties,
             listener,
             functions,
@@ -436,6 +521,66 @@ nodes = ["https://a.example", "https://b.example"]
         drop(made);
         // The key file is read, and this store has none.
         assert!(store("store_key", "store = \"made\"\nstore_key").is_err());
+    }
+
+    #[test]
+    fn a_party_may_have_several_keys() {
+        let print = "ab".repeat(32);
+        let of_zero = |keys: &str| {
+            let text = FILE.replace("fingerprint = \"00\"", keys);
+            let settings = NodeSettings::parse("node.toml", &text, None)?;
+            settings.file.party[0].party()
+        };
+        let one = of_zero(&format!("fingerprint = \"{print}\"")).unwrap();
+        assert_eq!(one.keys, [print.parse::<Fingerprint>().unwrap().into()]);
+        for until in ["\"2026-12-31T00:00:00Z\"", "2026-12-31T00:00:00Z"] {
+            let keys = format!(
+                "keys = [{{ fingerprint = \"{print}\", until = {until} }}, {{ fingerprint = \"{}\" }}]",
+                "cd".repeat(32)
+            );
+            let party = of_zero(&keys).unwrap();
+            let until = AcceptedKey::read_until("2026-12-31T00:00:00Z").unwrap();
+            assert_eq!(
+                party.keys.iter().map(|key| key.until).collect::<Vec<_>>(),
+                [Some(until), None]
+            );
+        }
+        for (keys, said) in [
+            (String::new(), "the fingerprint of its key is needed"),
+            (
+                format!("keys = [{{ fingerprint = \"{print}\", until = \"soon\" }}]"),
+                "is no time such as",
+            ),
+            (
+                format!("keys = [{{ fingerprint = \"{print}\", until = 2026-12-31 }}]"),
+                "is no time such as",
+            ),
+            (
+                format!("fingerprint = \"{print}\"\nkeys = [{{ fingerprint = \"{print}\" }}]"),
+                "or several `keys`",
+            ),
+        ] {
+            let error = of_zero(&keys).unwrap_err().to_string();
+            assert!(error.contains(said), "{said}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_takes_a_restart_is_named() {
+        let started = NodeSettings::parse("node.toml", FILE, None).unwrap();
+        for (from, to, said) in [
+            ("me = 1", "me = 0", "me changes only"),
+            ("timeout = 5", "timeout = 5\nlisten = \"0.0.0.0:7\"", "listen changes only"),
+            ("socket = \"door/socket\"", "socket = \"other\"", "[door] changes only"),
+            ("origins = [\"https://a.example\"]", "", "[clients] changes only"),
+            ("store_key = \"store.key\"", "", "store_key changes only"),
+            ("timeout = 5", "timeout = 6", "[[party]] 0"),
+        ] {
+            let text = FILE.replacen(from, to, 1);
+            let settings = NodeSettings::parse("node.toml", &text, None).unwrap();
+            let error = settings.update_of(&started).unwrap_err().to_string();
+            assert!(error.contains(said), "{said}: {error}");
+        }
     }
 
     #[test]

@@ -94,6 +94,9 @@ impl Shared {
         }
         let State { functions, ledger, .. } = state;
         let one = &mut functions[function];
+        if one.retired {
+            return Err(CallError::NoFunction);
+        }
         if let Some(why) = one.disagreement() {
             return Err(CallError::Disabled(why.to_string()));
         }

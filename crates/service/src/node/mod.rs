@@ -7,10 +7,12 @@
 mod calls;
 mod clients;
 mod executions;
+mod introduction;
 mod peers;
 mod port;
 mod sessions;
 mod state;
+mod update;
 mod worker;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -22,7 +24,7 @@ use symbolon::store::Store;
 use symbolon::{CancelHandle, Error, Inputs, NoThread, Result};
 
 use crate::about::{FunctionReply, FunctionStock, PeerStock, PortReply, Stock};
-use crate::budget::{Budget, Ledger};
+use crate::budget::Ledger;
 use crate::config::{Function, FunctionConfig, NodeConfig, Parties};
 use crate::error::CallError;
 use crate::metrics::{Metrics, OfFunction};
@@ -40,7 +42,9 @@ const DRAIN: Duration = Duration::from_secs(60);
 
 struct Shared {
     me: PartyId,
-    group: Parties,
+    /// How many parties there are.
+    parties: usize,
+    group: Mutex<Arc<Parties>>,
     state: Mutex<State>,
     /// Notified when a call has ended, or a peer came or went.
     changed: Condvar,
@@ -102,7 +106,17 @@ impl Shared {
     }
 
     fn parties(&self) -> usize {
-        self.group.all.len()
+        self.parties
+    }
+
+    /// Returns who the parties are, as the settings say now.
+    fn group(&self) -> Arc<Parties> {
+        self.group.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the slots for the sessions of a function, which party 0 opens.
+    fn slots(&self, side_by_side: usize) -> Vec<Slot> {
+        slots(self.me, side_by_side)
     }
 
     fn keep_thread(&self, thread: JoinHandle<()>) {
@@ -118,7 +132,8 @@ impl Shared {
             self.expire(state, now);
             self.call_for_clients(state, now);
             self.ping(state, now);
-            for function in 0..state.functions.len() {
+            self.end_unaccepted(state);
+            for function in state.places() {
                 self.pump(state, function);
                 let one = &state.functions[function];
                 let name = one.spec.config.name.to_string();
@@ -130,6 +145,11 @@ impl Shared {
             }
         }
     }
+}
+
+fn slots(me: PartyId, side_by_side: usize) -> Vec<Slot> {
+    let now = Instant::now();
+    (0..if me == 0 { side_by_side } else { 0 }).map(|_| Slot::new(now)).collect()
 }
 
 /// Returns the number of a function's sessions and of its prepared executions.
@@ -156,29 +176,9 @@ impl Node {
         let specs: Vec<_> = functions.map(|one| Arc::new(Function::new(one, is_stored))).collect();
         let ledger = config.state.as_deref().map(Ledger::open).transpose()?;
         let parties = config.parties.len();
-        let now = Instant::now();
-        let slots = |side_by_side: usize| match config.party == 0 {
-            true => (0..side_by_side).map(|_| Slot::new(now)).collect(),
-            false => Vec::new(),
-        };
         let functions = specs.into_iter().map(|spec| {
-            let one = &spec.config;
-            let limits = (one.calls, one.calls_per_hour);
-            FunctionState {
-                agreed: vec![None; parties],
-                calls: Default::default(),
-                having: vec![0; parties],
-                waiting: 0,
-                due: Default::default(),
-                ended: Default::default(),
-                queue: Default::default(),
-                slots: slots(one.side_by_side),
-                refilling: false,
-                ran: None,
-                budget: Budget::new(&one.name, limits, ledger.as_ref()),
-                rounds: Default::default(),
-                spec: spec.clone(),
-            }
+            let slots = slots(config.party, spec.config.side_by_side);
+            FunctionState::new(spec, parties, slots, ledger.as_ref())
         });
         let state = State {
             functions: functions.collect(),
@@ -189,15 +189,18 @@ impl Node {
             draining: false,
             generation: 0,
         };
-        let NodeConfig { party: me, identity, parties: all, timeout, .. } = config;
-        let group = Parties { me, identity, all, timeout };
+        let NodeConfig { party: me, identities, parties: all, timeout, .. } = config;
+        let group = Arc::new(Parties { me, identities, all, timeout });
+        // Keys that cannot be used are found now.
+        port::options(me, &group)?;
         let mut digest_key = [0; 32];
         getrandom::fill(&mut digest_key)
             .map_err(|error| Error::internal(format!("the system gives no randomness: {error}")))?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let shared = Arc::new_cyclic(|own| Shared {
-            me: group.me,
-            group,
+            me,
+            parties,
+            group: Mutex::new(group),
             state: Mutex::new(state),
             changed: Condvar::new(),
             stopped: CancelHandle::new(),
@@ -234,8 +237,8 @@ impl Node {
     /// [`CallError::NoFunction`].
     pub fn circuit(&self, function: &str) -> std::result::Result<Arc<Circuit>, CallError> {
         let state = self.shared.lock();
-        let found = state.functions.iter().find(|one| one.spec.config.name.as_str() == function);
-        found.map(|one| one.spec.config.circuit.clone()).ok_or(CallError::NoFunction)
+        let place = place(&state, function)?;
+        Ok(state.functions[place].spec.config.circuit.clone())
     }
 
     /// Returns what the functions take and give.
@@ -264,7 +267,7 @@ impl Node {
                 outputs: outputs.collect(),
             }
         };
-        state.functions.iter().map(about).collect()
+        state.places().map(|place| about(&state.functions[place])).collect()
     }
 
     /// Gives this party's inputs for a call. The same inputs may be given again, for the same
@@ -278,8 +281,11 @@ impl Node {
         call: &Name,
         inputs: Inputs,
     ) -> std::result::Result<Call, CallError> {
-        let place = self.place(function)?;
-        let circuit = self.circuit(function)?;
+        let (place, circuit) = {
+            let state = self.shared.lock();
+            let place = place(&state, function)?;
+            (place, state.functions[place].spec.config.circuit.clone())
+        };
         inputs.check_for(&circuit, self.shared.me).map_err(|error| match error {
             Error::InvalidInput(why) => CallError::Inputs(why),
             error => CallError::Run(error),
@@ -313,9 +319,7 @@ impl Node {
     }
 
     fn place(&self, function: &str) -> std::result::Result<usize, CallError> {
-        let state = self.shared.lock();
-        let mut all = state.functions.iter();
-        all.position(|one| one.spec.config.name.as_str() == function).ok_or(CallError::NoFunction)
+        place(&self.shared.lock(), function)
     }
 
     /// Returns what is prepared, and who is there.
@@ -346,7 +350,7 @@ impl Node {
             party: self.shared.me,
             draining: state.draining,
             peers: peers.map(peer).collect(),
-            functions: (0..state.functions.len()).map(function).collect(),
+            functions: state.places().map(function).collect(),
         }
     }
 
@@ -402,6 +406,11 @@ impl Node {
         );
         threads.into_iter().for_each(|thread| drop(thread.join()));
     }
+}
+
+fn place(state: &State, function: &str) -> std::result::Result<usize, CallError> {
+    let named = |place: &usize| state.functions[*place].spec.config.name.as_str() == function;
+    state.places().find(named).ok_or(CallError::NoFunction)
 }
 
 impl Drop for Node {

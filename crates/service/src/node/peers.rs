@@ -7,25 +7,20 @@ use symbolon::{Channel, Error, Result};
 use symbolon_transport::Hangup;
 
 use super::Shared;
-use super::state::{Link, Own, State};
+use super::introduction::{Introduction, receive, receive_functions};
+use super::state::{Functions, Link, Own, State};
 use crate::checks;
 use crate::clients::Part;
 use crate::error::{CallError, Reason};
 use crate::metrics::OfParty;
 use crate::name::Name;
-use crate::wire::{MAX_FUNCTIONS, MAX_MESSAGE, Message, VERSION, messages};
+use crate::wire::Message;
 
 /// A peer that says nothing for this long is gone.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// How long a peer that has connected may take to introduce itself.
-const GREETING: Duration = Duration::from_secs(3);
-
 /// How long this side says nothing.
 const IDLE: Duration = Duration::from_secs(5);
-
-/// The functions of a peer, each with its terms.
-type Functions = Vec<(Name, Vec<(String, String)>)>;
 
 impl Shared {
     /// Talks with a peer until the connection ends: sends over `out`, and receives over `from`.
@@ -48,7 +43,7 @@ impl Shared {
         let peer = &mut state.peers[usize::from(party)];
         if peer.link.as_ref().is_some_and(|link| link.generation == generation) {
             self.peer_is_gone(state, party, &error);
-        } else if peer.link.is_none() {
+        } else if peer.link.is_none() && peer.ended != generation {
             peer.why = Some(error.to_string());
         }
     }
@@ -71,32 +66,27 @@ impl Shared {
         mut out: Channel,
         from: &mut Channel,
     ) -> Result<()> {
-        let functions: Vec<Message> = {
-            let state = self.lock();
-            let specs = state.functions.iter().map(|one| &one.spec);
-            let told = |name: &Name, terms: &Vec<(String, String)>| Message::Function {
-                name: name.clone(),
-                terms: terms.clone(),
-            };
-            specs.map(|spec| told(&spec.config.name, &spec.terms)).collect()
-        };
-        let hello = Message::Hello { version: VERSION, functions: functions.len() };
-        for message in std::iter::once(&hello).chain(&functions) {
-            out.send(messages::CONTROL, &message.encode())?;
-        }
-        out.flush()?;
-        from.set_timeout(GREETING);
-        let theirs = introduction(from)?;
+        let theirs = self.introduce(party, &mut out, from)?;
         from.set_timeout(SILENCE);
-        self.peer_is_here(party, generation, out, from.hangup(), &theirs);
+        self.peer_is_here(party, generation, out, from, theirs);
         loop {
             let message = receive(from)?;
+            let functions = match message {
+                Message::Functions { functions } => Some(receive_functions(from, functions)?),
+                _ => None,
+            };
             let state = &mut *self.lock();
             let link = state.peers[usize::from(party)].link.as_ref();
             if link.is_none_or(|link| link.generation != generation) {
                 return Ok(());
             }
-            self.hear(state, party, message)?;
+            match functions {
+                Some(functions) => {
+                    state.peers[usize::from(party)].functions = functions;
+                    self.compare_functions(state, party);
+                }
+                None => self.hear(state, party, message)?,
+            }
         }
     }
 
@@ -154,8 +144,8 @@ impl Shared {
         party: PartyId,
         generation: u64,
         out: Channel,
-        hangup: Hangup,
-        theirs: &Functions,
+        from: &Channel,
+        theirs: Introduction,
     ) {
         let state = &mut *self.lock();
         if state.peers[usize::from(party)].link.is_some() {
@@ -163,32 +153,49 @@ impl Shared {
             self.peer_is_gone(state, party, &replaced);
         }
         tracing::info!(target: crate::LOG, %party, "connected");
-        let link = Link { generation, out, hangup: Some(hangup), sent: Instant::now() };
+        let (key, hangup) = (from.peer_key(), Some(from.hangup()));
+        let link = Link { generation, out, key, hangup, sent: Instant::now() };
         let peer = &mut state.peers[usize::from(party)];
         (peer.link, peer.draining, peer.why) = (Some(link), false, None);
+        (peer.functions, peer.relation) = (theirs.functions, theirs.relation);
         self.metrics.connected.get_or_create(&OfParty { party: party.number() }).set(1);
-        for one in &mut state.functions {
+        self.compare_functions(state, party);
+        self.changed.notify_all();
+    }
+
+    /// Compares the functions of a peer with this node's, and goes on with those that are the same.
+    pub(super) fn compare_functions(&self, state: &mut State, party: PartyId) {
+        let mut differ = Vec::new();
+        for place in state.places() {
+            let State { functions, peers, .. } = state;
+            let one = &mut functions[place];
             let name = &one.spec.config.name;
+            let theirs = &peers[usize::from(party)].functions;
             let agreed = compare(party, &one.spec.terms, theirs, name);
-            if let Err(why) = &agreed {
+            let agreed = Some(agreed);
+            if one.agreed[usize::from(party)] == agreed {
+                continue;
+            }
+            if let Some(Err(why)) = &agreed {
                 let function = name.as_str();
                 tracing::warn!(target: crate::LOG, function, why, "the function is disabled");
+                differ.push(place);
             }
-            one.agreed[usize::from(party)] = Some(agreed);
+            one.agreed[usize::from(party)] = agreed;
         }
+        differ.into_iter().for_each(|place| self.close_sessions(state, place));
         self.withdraw_disabled(state);
         if state.draining {
             state.send(party, &Message::Draining {});
         } else {
             self.announce_all(state, party);
         }
-        (0..state.functions.len()).for_each(|function| self.pump(state, function));
-        self.changed.notify_all();
+        state.places().for_each(|place| self.pump(state, place));
     }
 
     /// Calls that wait for a function on which the parties do not agree have no answer.
     fn withdraw_disabled(&self, state: &mut State) {
-        for function in 0..state.functions.len() {
+        for function in state.places() {
             let one = &state.functions[function];
             let Some(why) = one.disagreement().map(str::to_string) else { continue };
             let calls = one.calls.iter();
@@ -201,7 +208,7 @@ impl Shared {
     }
 
     /// A peer is gone, and with it all sessions.
-    fn peer_is_gone(&self, state: &mut State, party: PartyId, error: &Error) {
+    pub(super) fn peer_is_gone(&self, state: &mut State, party: PartyId, error: &Error) {
         tracing::warn!(target: crate::LOG, %party, %error, "lost the connection");
         let peer = &mut state.peers[usize::from(party)];
         if let Some(mut link) = peer.link.take() {
@@ -224,31 +231,6 @@ impl Shared {
             }
         }
     }
-}
-
-fn receive(from: &mut Channel) -> Result<Message> {
-    let bytes = from.recv_bounded(messages::CONTROL, MAX_MESSAGE)?;
-    Message::decode(&bytes).map_err(|_| Error::misbehaved(from.peer(), checks::CONTROL))
-}
-
-/// Receives the first messages of a peer.
-fn introduction(from: &mut Channel) -> Result<Functions> {
-    let count = match receive(from)? {
-        Message::Hello { version, .. } if version != VERSION => {
-            let (ours, theirs) = (VERSION.to_string(), version.to_string());
-            return Err(Error::incompatible("the version of the service", ours, theirs));
-        }
-        Message::Hello { functions, .. } if functions <= MAX_FUNCTIONS => functions,
-        _ => return Err(Error::misbehaved(from.peer(), checks::CONTROL)),
-    };
-    let mut all = Functions::new();
-    for _ in 0..count {
-        match receive(from)? {
-            Message::Function { name, terms } => all.push((name, terms)),
-            _ => return Err(Error::misbehaved(from.peer(), checks::CONTROL)),
-        }
-    }
-    Ok(all)
 }
 
 /// Returns whether a peer has the same function, and otherwise the first difference.

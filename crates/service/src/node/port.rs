@@ -3,15 +3,17 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use symbolon::circuit::PartyId;
-use symbolon::{CancelHandle, Channel, Error, Listener, NoThread, Result, TransportReason};
+use symbolon::{
+    AcceptedKey, CancelHandle, Channel, Error, Listener, NoThread, Result, TransportReason,
+};
 use symbolon_transport::{AdmissionPolicy, Client, Meter, Options, Peer, connect_lanes};
 
 use super::Shared;
 use super::state::jittered;
-use crate::config::Function;
+use crate::config::{Function, Parties};
 use crate::wire::{Opening, Purpose, Tag, messages};
 
 /// How long one attempt to reach a peer may take.
@@ -92,43 +94,67 @@ impl Unclaimed {
     }
 }
 
-/// Returns what this node connects with.
-pub(super) fn options(shared: &Shared) -> Result<Options> {
-    let mut options = Options::tls(shared.me, &shared.group.identity, Meter::new())?;
+/// Returns what a node connects with.
+pub(super) fn options(me: PartyId, group: &Parties) -> Result<Options> {
+    let identities = group.identities.iter().map(|identity| &**identity);
+    let mut options = Options::tls_of_several(me, identities, Meter::new())?;
     options.connect_timeout = ATTEMPT;
-    options.timeout = shared.group.timeout;
+    options.timeout = group.timeout;
     Ok(options)
+}
+
+/// Returns how many keys are accepted now.
+fn accepted(keys: &[AcceptedKey]) -> usize {
+    let now = SystemTime::now();
+    keys.iter().filter(|key| key.is_accepted_at(now)).count()
 }
 
 /// Accepts connections until the node stops.
 pub(super) fn accept(shared: &Arc<Shared>, mut listener: Listener) {
-    let Ok(options) = options(shared) else { return };
-    let keys = PartyId::all(shared.parties()).filter(|party| *party != shared.me);
-    let keys = keys.map(|party| shared.group.all[usize::from(party)].fingerprint).collect();
-    let Ok(mut incoming) = listener.incoming(&options, &AdmissionPolicy::Keys(keys)) else {
-        return;
-    };
+    let mut told = None;
     while !shared.stopped.is_cancelled() {
-        match incoming.next(POLL) {
-            Ok(Some(client)) => welcome(shared, client),
-            Ok(None) => {}
-            Err(error) => {
-                tracing::error!(target: crate::LOG, %error, "the port is gone");
-                return;
-            }
-        }
-        if let Some(refused) = incoming.turned_away().and_then(|turned| turned.refused) {
-            tracing::warn!(target: crate::LOG, reason = refused, "cannot accept connections");
+        let done = accept_as_told(shared, &mut listener, &mut told);
+        if let Err(error) = done {
+            tracing::error!(target: crate::LOG, %error, "the port is gone");
+            return;
         }
     }
 }
 
+/// Accepts connections until the settings change, or a key's time is over: peers are told which of
+/// their keys are accepted.
+fn accept_as_told(
+    shared: &Arc<Shared>,
+    listener: &mut Listener,
+    told: &mut Option<TransportReason>,
+) -> Result<()> {
+    let group = shared.group();
+    let keys = group.peer_keys();
+    let valid = accepted(&keys);
+    let options = options(shared.me, &group)?;
+    let mut incoming = listener.incoming(&options, &AdmissionPolicy::Accepted(keys.clone()))?;
+    let same = || Arc::ptr_eq(&group, &shared.group()) && accepted(&keys) == valid;
+    while !shared.stopped.is_cancelled() && same() {
+        if let Some(client) = incoming.next(POLL)? {
+            welcome(shared, client);
+        }
+        if let Some(refused) = incoming.turned_away().and_then(|turned| turned.refused) {
+            tracing::warn!(target: crate::LOG, reason = refused, "cannot accept connections");
+        }
+        if let Some(reason) = incoming.refused_key().filter(|reason| Some(reason) != told.as_ref())
+        {
+            shared.refused_key(&group, &reason);
+            *told = Some(reason);
+        }
+    }
+    Ok(())
+}
+
 /// Finds out what a connection is for, in its own thread.
 fn welcome(shared: &Arc<Shared>, client: Client) {
-    let parties = &shared.group.all;
-    let known = parties.iter().position(|party| Some(party.fingerprint) == client.key);
-    let Some(party) = PartyId::all(parties.len()).nth(known.unwrap_or(usize::MAX)) else { return };
-    if shared.group.dials(party) || client.channel.peer() != party {
+    let group = shared.group();
+    let Some(party) = client.key.and_then(|key| group.of_key(key)) else { return };
+    if group.dials(party) || client.channel.peer() != party {
         return;
     }
     let opening = shared.unclaimed.opening.fetch_add(1, Ordering::SeqCst);
@@ -138,7 +164,7 @@ fn welcome(shared: &Arc<Shared>, client: Client) {
         channel.set_timeout(ATTEMPT);
         own.stopped.watch(&channel);
         let opening = channel.recv_array::<{ Opening::BYTES }>(messages::OPENING);
-        channel.set_timeout(own.group.timeout);
+        channel.set_timeout(group.timeout);
         own.unclaimed.opening.fetch_sub(1, Ordering::SeqCst);
         let Some(opening) = opening.ok().and_then(|bytes| Opening::decode(&bytes)) else { return };
         own.unclaimed.add(party, opening, channel);
@@ -197,13 +223,14 @@ impl Shared {
         tag: Tag,
         cancel: &CancelHandle,
     ) -> Result<Channel> {
-        let listed = &self.group.all[usize::from(party)];
+        let group = self.group();
+        let listed = &group.all[usize::from(party)];
         let address = listed.address.as_deref();
         let address =
             address.ok_or_else(|| Error::Internal("a peer without an address".to_string()))?;
-        let mut options = options(self)?;
+        let mut options = options(self.me, &group)?;
         options.cancel = cancel.clone();
-        let peer = Peer::pinned(party, listed.fingerprint);
+        let peer = Peer { party, keys: listed.keys.clone() };
         let mut channel = connect_lanes(&options, address, &peer, 1)?
             .pop()
             .ok_or_else(|| Error::Internal("no channel".to_string()))?;
@@ -223,7 +250,8 @@ impl Shared {
         let purposes: Vec<_> = (0..lanes as u16).map(Purpose::Lane).collect();
         let mut by_lane: Vec<Vec<Channel>> = (0..lanes).map(|_| Vec::new()).collect();
         // Those that are dialled first: everybody may be waiting for them.
-        let dials = |party: &PartyId| self.group.dials(*party);
+        let group = self.group();
+        let dials = |party: &PartyId| group.dials(*party);
         let peers: Vec<_> = PartyId::all(self.parties()).filter(|p| *p != self.me).collect();
         let mut dialled = HashMap::new();
         for party in peers.iter().copied().filter(dials) {
@@ -255,7 +283,7 @@ impl Shared {
             start("accept", Box::new(move || accept(&shared, listener)))?;
         }
         for party in PartyId::all(self.parties()) {
-            if party != self.me && self.group.dials(party) {
+            if party != self.me && self.group().dials(party) {
                 let shared = self.clone();
                 start("dial", Box::new(move || dial(&shared, party)))?;
             }

@@ -142,7 +142,10 @@ impl Shared {
         let cancel = CancelHandle::new();
         let shared = self.own.upgrade().ok_or_else(|| Error::Internal("no node".to_string()))?;
         let spec = state.functions[function].spec.clone();
-        Worker { shared, spec, function, tag, cancel: cancel.clone(), runs: 0 }.start(commands)?;
+        let relations = state.peers.iter().map(|peer| peer.relation.clone()).collect();
+        let worker =
+            Worker { shared, spec, function, tag, relations, cancel: cancel.clone(), runs: 0 };
+        worker.start(commands)?;
         state.sessions.insert(tag, OpenSession { function, queue, cancel, ready: 0, running: 0 });
         Ok(())
     }
@@ -243,6 +246,13 @@ impl Shared {
     /// Closes all sessions: each is with all parties.
     pub(super) fn close_all(&self, state: &mut State) {
         let all: Vec<Tag> = state.sessions.keys().copied().collect();
+        all.into_iter().for_each(|tag| self.close(state, tag));
+    }
+
+    /// Closes all sessions of a function. Calls that run go on to their ends.
+    pub(super) fn close_sessions(&self, state: &mut State, function: usize) {
+        let of = state.sessions.iter().filter(|(_, open)| open.function == function);
+        let all: Vec<Tag> = of.map(|(tag, _)| *tag).collect();
         all.into_iter().for_each(|tag| self.close(state, tag));
     }
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use symbolon::circuit::PartyId;
-use symbolon::{CancelHandle, Channel, Inputs};
+use symbolon::{CancelHandle, Channel, Fingerprint, Inputs};
 use symbolon_transport::Hangup;
 
 use crate::budget::{Budget, Ledger};
@@ -41,12 +41,23 @@ pub(super) struct Peer {
     pub draining: bool,
     /// Why it is not connected, as far as it is known.
     pub why: Option<String>,
+    /// The connection that this side has ended; why is known.
+    pub ended: u64,
+    /// The functions that it last said it has.
+    pub functions: Functions,
+    /// The name of the relation that it last proved, if this node has a store.
+    pub relation: Option<String>,
 }
+
+/// The functions of a peer, each with its terms.
+pub(super) type Functions = Vec<(Name, Vec<(String, String)>)>;
 
 /// The control connections with a peer.
 pub(super) struct Link {
     pub generation: u64,
     pub out: Channel,
+    /// The key that the peer proved.
+    pub key: Option<Fingerprint>,
     /// Ends the connection on which this side receives.
     pub hangup: Option<Hangup>,
     pub sent: Instant,
@@ -54,6 +65,9 @@ pub(super) struct Link {
 
 pub(super) struct FunctionState {
     pub spec: Arc<Function>,
+    /// Whether the settings have it no longer, or another one of its name. It stays in its place,
+    /// to which threads refer, and its running calls end.
+    pub retired: bool,
     /// By party: whether it has the same function, and why not; `None` while it is away.
     pub agreed: Vec<Option<Result<(), String>>>,
     pub calls: HashMap<Name, Entry>,
@@ -208,6 +222,33 @@ impl Entry {
 }
 
 impl FunctionState {
+    /// Returns a function without calls and sessions; party 0 opens `slots` of them.
+    pub fn new(
+        spec: Arc<Function>,
+        parties: usize,
+        slots: Vec<Slot>,
+        ledger: Option<&Ledger>,
+    ) -> FunctionState {
+        let one = &spec.config;
+        let budget = Budget::new(&one.name, (one.calls, one.calls_per_hour), ledger);
+        FunctionState {
+            retired: false,
+            agreed: vec![None; parties],
+            calls: Default::default(),
+            having: vec![0; parties],
+            waiting: 0,
+            due: Default::default(),
+            ended: Default::default(),
+            queue: Default::default(),
+            slots,
+            refilling: false,
+            ran: None,
+            budget,
+            rounds: Default::default(),
+            spec,
+        }
+    }
+
     /// Notes whether a party has inputs for a call.
     pub fn set_have(&mut self, call: &Name, party: PartyId, has: bool) {
         let party = usize::from(party);
@@ -295,6 +336,13 @@ impl State {
     }
 
     pub fn function(&self, name: &Name) -> Option<usize> {
-        self.functions.iter().position(|function| function.spec.config.name == *name)
+        let known = |one: &FunctionState| !one.retired && one.spec.config.name == *name;
+        self.functions.iter().position(known)
+    }
+
+    /// Returns the places of the functions that the settings have.
+    pub fn places(&self) -> impl Iterator<Item = usize> + use<> {
+        let retired: Vec<bool> = self.functions.iter().map(|one| one.retired).collect();
+        (0..retired.len()).filter(move |place| !retired[*place])
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Worker {
     pub spec: Arc<Function>,
     pub function: usize,
     pub tag: Tag,
+    /// The names of the relations with the parties, by number, for the store.
+    pub relations: Vec<Option<String>>,
     pub cancel: CancelHandle,
     /// The number of calls so far.
     pub runs: u64,
@@ -81,8 +83,10 @@ impl Worker {
     fn connect(&self) -> Result<Executions> {
         let shared = &self.shared;
         let channels = shared.channels(self.tag, &self.spec, &self.cancel)?;
-        let config = Config::new(shared.me, Transport::mesh_channels(channels, Meter::new()));
-        let config = config.params(self.spec.config.params.clone()).timeout(shared.group.timeout);
+        let transport = Transport::mesh_channels(channels, Meter::new());
+        let transport = transport.known_as(self.relations.clone());
+        let config = Config::new(shared.me, transport);
+        let config = config.params(self.spec.config.params.clone()).timeout(shared.group().timeout);
         let config = config.cancelled_by(&self.cancel);
         Executions::connect(config, shared.store.as_ref(), &self.spec.config)
     }

@@ -25,9 +25,8 @@ impl World {
             (0..parties).map(|_| Listener::bind("127.0.0.1:0").unwrap()).collect();
         let identities: Vec<_> =
             (0..parties).map(|_| Arc::new(Identity::generate().unwrap())).collect();
-        let party = |(listener, identity): (&Listener, &Arc<Identity>)| Party {
-            address: Some(listener.local_addr().to_string()),
-            fingerprint: identity.fingerprint(),
+        let party = |(listener, identity): (&Listener, &Arc<Identity>)| {
+            Party::new(Some(listener.local_addr().to_string()), identity.fingerprint())
         };
         let parties = listeners.iter().zip(&identities).map(party).collect();
         let listeners = listeners.into_iter().map(Some).collect();
@@ -53,7 +52,7 @@ impl World {
         };
         NodeConfig {
             party: (party as u16).into(),
-            identity: self.identities[party].clone(),
+            identities: vec![self.identities[party].clone()],
             parties: self.parties.clone(),
             listener,
             functions,

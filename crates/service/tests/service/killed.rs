@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use symbolon::store::{ItemState, Protection, Store};
 use symbolon::{Identity, Listener, Protocol};
-use symbolon_service::{Call, CallError, FunctionConfig, Name, Node, NodeConfig, Party};
+use symbolon_service::{
+    Call, CallError, FunctionConfig, Name, Node, NodeConfig, NodeUpdate, Party,
+};
 
 use crate::common::*;
 
@@ -28,25 +30,49 @@ fn function(is_stored: bool) -> FunctionConfig {
     FunctionConfig { calls: Some(BUDGET), ready, ..adder(Protocol::Wrk) }
 }
 
-/// Returns the settings of a party; the keys of both are in `folder`.
-pub fn config(folder: &Path, party: usize, addresses: [SocketAddr; 2]) -> NodeConfig {
-    let identities = [0, 1]
-        .map(|party| Arc::new(Identity::load(folder.join(format!("party-{party}.pem"))).unwrap()));
-    let parties = identities.iter().zip(addresses).map(|(identity, address)| Party {
+/// Returns a party's keys in `folder`: the new one and, if it has just changed, the old one.
+fn keys(folder: &Path, party: usize) -> Vec<Arc<Identity>> {
+    let paths = ["", ".old"].map(|old| folder.join(format!("party-{party}{old}.pem")));
+    let there = paths.iter().filter(|path| path.exists());
+    there.map(|path| Arc::new(Identity::load(path).unwrap())).collect()
+}
+
+/// Gives a party a new key, and keeps the old one beside it.
+pub fn change_key(folder: &Path, party: usize) {
+    let path = |old: &str| folder.join(format!("party-{party}{old}.pem"));
+    std::fs::rename(path(""), path(".old")).unwrap();
+    Identity::generate().unwrap().save(path(""), false).unwrap();
+}
+
+/// Returns what a party's settings say now; the keys of both are in `folder`.
+pub fn update(folder: &Path, party: usize, addresses: [SocketAddr; 2]) -> NodeUpdate {
+    let all = [0, 1].map(|party| keys(folder, party));
+    let parties = all.iter().zip(addresses).map(|(keys, address)| Party {
         address: Some(address.to_string()),
-        fingerprint: identity.fingerprint(),
+        keys: keys.iter().map(|key| key.fingerprint().into()).collect(),
     });
+    NodeUpdate {
+        identities: all[party].clone(),
+        parties: parties.collect(),
+        functions: vec![function(folder.join("stored").exists())],
+        timeout: Duration::from_secs(20),
+    }
+}
+
+/// Returns the settings of a party at its start.
+pub fn config(folder: &Path, party: usize, addresses: [SocketAddr; 2]) -> NodeConfig {
+    let NodeUpdate { identities, parties, functions, timeout } = update(folder, party, addresses);
     let store = folder.join("stored").exists().then(|| {
         let path = folder.join(format!("store-{party}"));
         Store::open_or_create(path, &Protection::None).unwrap()
     });
     NodeConfig {
         party: (party as u16).into(),
-        identity: identities[party].clone(),
-        parties: parties.collect(),
+        identities,
+        parties,
         listener: Some(Listener::bind(&addresses[party].to_string()).unwrap()),
-        functions: vec![function(store.is_some())],
-        timeout: Duration::from_secs(20),
+        functions,
+        timeout,
         state: Some(folder.join(format!("state-{party}"))),
         store,
     }
@@ -66,10 +92,16 @@ fn a_node_of_its_own() {
     let text = std::fs::read_to_string(folder.join("child")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let addresses = [0, 1].map(|party| lines[party].parse().unwrap());
-    let node = Node::start(config(&folder, lines[2].parse().unwrap(), addresses)).unwrap();
+    let party = lines[2].parse().unwrap();
+    let node = Node::start(config(&folder, party, addresses)).unwrap();
+    let again = folder.join("again");
     // It ends with the test, too, if that fails.
     let end = Instant::now() + 4 * LONG;
     while Instant::now() < end && folder.join("child").exists() {
+        if again.exists() {
+            node.update(Ok(update(&folder, party, addresses))).unwrap();
+            std::fs::remove_file(&again).unwrap();
+        }
         for call in node.announced("add").unwrap() {
             let _ = node.call("add", &call, number(&node, "add", given(&call)));
         }

@@ -16,8 +16,8 @@ use crate::common::*;
 type Lie = Box<dyn Fn(&mut Liar)>;
 
 /// A peer that says what the test wants.
-struct Liar {
-    out: Channel,
+pub struct Liar {
+    pub out: Channel,
     from: Channel,
 }
 
@@ -37,7 +37,7 @@ impl Liar {
         (purpose, tag): (Purpose, Tag),
     ) -> Channel {
         let party = &world.parties[usize::from(to)];
-        let peer = Peer::pinned(to, party.fingerprint);
+        let peer = Peer { party: to.into(), keys: party.keys.clone() };
         let address = party.address.as_deref().unwrap();
         let mut channel = connect_lanes(options, address, &peer, 1).unwrap().remove(0);
         channel.send("service: opening", &Opening { purpose, tag }.encode()).unwrap();
@@ -51,7 +51,7 @@ impl Liar {
     }
 
     /// Connects as a party to the node of another.
-    fn between(world: &World, me: u16, to: u16) -> Liar {
+    pub fn between(world: &World, me: u16, to: u16) -> Liar {
         let options = Liar::options(world, me);
         let tag = Tag::draw().unwrap();
         let out = Liar::dial_to(world, &options, to, (Purpose::FromDialler, tag));
@@ -59,7 +59,7 @@ impl Liar {
         Liar { out, from }
     }
 
-    fn say(&mut self, message: &Message) {
+    pub fn say(&mut self, message: &Message) {
         self.raw(&message.encode());
     }
 
@@ -68,7 +68,7 @@ impl Liar {
         self.out.flush().unwrap();
     }
 
-    fn hear(&mut self) -> symbolon::Result<Message> {
+    pub fn hear(&mut self) -> symbolon::Result<Message> {
         let bytes = self.from.recv_bounded("service: control", 64 << 10)?;
         Ok(Message::decode(&bytes).unwrap())
     }
@@ -85,8 +85,10 @@ impl Liar {
 
     /// Says that it has the functions that the node says it has.
     fn introduce(&mut self) {
-        let Message::Hello { functions, version } = self.hear().unwrap() else { panic!("a hello") };
-        self.say(&Message::Hello { version, functions });
+        let Message::Hello { functions, version, .. } = self.hear().unwrap() else {
+            panic!("a hello")
+        };
+        self.say(&Message::Hello { version, functions, relation: None });
         for _ in 0..functions {
             let function = self.hear().unwrap();
             self.say(&function);
@@ -117,7 +119,7 @@ fn against_one_of<T>(
     let node = world.start(1, vec![function]);
     let options = Liar::options(world, 0);
     let mut listener: Listener = zero;
-    let admitted = AdmissionPolicy::Keys(vec![world.parties[1].fingerprint]);
+    let admitted = AdmissionPolicy::Accepted(world.parties[1].keys.clone());
     let mut incoming = listener.incoming(&options, &admitted).unwrap();
     let mut next = || {
         let Client { mut channel, .. } = incoming.next(LONG).unwrap().expect("a connection");
@@ -142,7 +144,7 @@ fn what_a_peer_may_not_say_ends_the_connection_alone() {
     let lies: Vec<Lie> = vec![
         Box::new(|liar| liar.raw(b"{\"is\":\"nothing\"}")),
         Box::new(|liar| liar.raw(&[0xff; 100])),
-        Box::new(|liar| liar.say(&Message::Hello { version: 1, functions: 0 })),
+        Box::new(|liar| liar.say(&Message::Hello { version: 1, functions: 0, relation: None })),
         Box::new(move |liar| {
             let (function, call) = call();
             liar.say(&Message::Assign { function, call, session });
@@ -177,7 +179,7 @@ fn a_peer_that_does_not_introduce_itself_is_cut_off() {
     for functions in [None, Some(1 << 20)] {
         let mut liar = Liar::as_one(&world);
         if let Some(functions) = functions {
-            liar.say(&Message::Hello { version: 1, functions });
+            liar.say(&Message::Hello { version: 1, functions, relation: None });
         }
         while liar.hear().is_ok() {}
         assert!(!zero.stock().peers[0].connected);
@@ -190,7 +192,7 @@ fn connections_that_belong_to_nothing_end() {
     let mut world = World::new(2);
     let zero = world.start(0, vec![function()]);
     let options = Liar::options(&world, 1);
-    let peer = Peer::pinned(0, world.parties[0].fingerprint);
+    let peer = Peer { party: 0.into(), keys: world.parties[0].keys.clone() };
     let address = world.parties[0].address.clone().unwrap();
     for opening in [Some([9; Opening::BYTES]), None] {
         let mut channel = connect_lanes(&options, &address, &peer, 1).unwrap().remove(0);

@@ -1,4 +1,5 @@
-//! Nodes with stores over a long time: kills, restarts and cut links, while calls are made.
+//! Nodes with stores over a long time: kills, restarts, cut links and changes of keys, while calls
+//! are made.
 
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -11,7 +12,7 @@ use symbolon::{Identity, Listener};
 use symbolon_service::{Call, Node};
 
 use crate::common::*;
-use crate::killed::{Killed, config, sum_of};
+use crate::killed::{Killed, change_key, config, sum_of, update};
 
 /// Passes connections on, until they are cut.
 struct Relay {
@@ -56,6 +57,7 @@ struct Counts {
     kills: u64,
     restarts: u64,
     cuts: u64,
+    keys: u64,
     calls: u64,
     answers: u64,
     kept: u64,
@@ -120,7 +122,7 @@ fn soak(folder: &Path, rounds: u64, each: u64) -> Counts {
             stock.is_healthy() && stock.functions[0].ready >= stock.functions[0].wanted
         });
         let mut calls = post_some(&node, &mut counts, each);
-        match round % 4 {
+        match round % 5 {
             0 => {
                 drop(child);
                 counts.kills += 1;
@@ -137,6 +139,15 @@ fn soak(folder: &Path, rounds: u64, each: u64) -> Counts {
                 // What has no answer now never has one.
                 counts.check(std::mem::take(&mut calls), |call| call.answer().is_some());
                 node = start();
+            }
+            3 => {
+                // The old key of each is taken back when it changes again.
+                let party = (round / 5 % 2) as usize;
+                change_key(folder, party);
+                node.update(Ok(update(folder, 0, addresses))).unwrap();
+                std::fs::write(folder.join("again"), "").unwrap();
+                until("the other has new settings", || !folder.join("again").exists());
+                counts.keys += 1;
             }
             _ => {
                 counts.add(&node);
@@ -170,17 +181,18 @@ fn soak(folder: &Path, rounds: u64, each: u64) -> Counts {
 }
 
 #[test]
-fn a_few_kills_restarts_and_cut_links() {
+fn a_few_kills_restarts_cut_links_and_new_keys() {
     let folder = tempfile::tempdir().unwrap();
-    soak(folder.path(), 4, 10);
+    let counts = soak(folder.path(), 5, 10);
+    assert_eq!((counts.kills, counts.restarts, counts.cuts, counts.keys), (2, 2, 1, 1));
 }
 
 /// Minutes: `cargo test -p symbolon-service --test service soak -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes"]
-fn many_kills_restarts_and_cut_links() {
+fn many_kills_restarts_cut_links_and_new_keys() {
     let folder = tempfile::tempdir().unwrap();
-    let counts = soak(folder.path(), 24, 30);
+    let counts = soak(folder.path(), 25, 30);
     eprintln!("{counts:?}");
     assert!(counts.answers >= counts.calls / 2, "{counts:?}");
 }

@@ -125,7 +125,8 @@ fn damaged_items_are_void_and_calls_go_on() {
 fn all_have_a_store_or_none_has() {
     let mut world = World::with_stores(2);
     let zero = world.start(0, vec![function(Protocol::Wrk)]);
-    world.stores = None;
+    // The folder stays until the end.
+    let _stores = world.stores.take();
     let one = world.start(1, vec![function(Protocol::Wrk)]);
     for node in [&zero, &one] {
         let why = || node.stock().functions[0].disabled.clone().unwrap_or_default();

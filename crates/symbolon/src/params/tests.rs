@@ -201,7 +201,7 @@ fn both(params: &[SessionParams; 2], part: Part, folder: &Path) -> Vec<Result<()
     let (zero, one) = Transport::memory(threads, None).unwrap();
     let transports = [zero, one].into_iter().zip(params).map(|(transport, params)| {
         // Over sockets the connections do not match; in memory one party has fewer lanes.
-        let TransportKind::Channels { mut lanes, meter } = transport.0 else {
+        let TransportKind::Channels { mut lanes, meter, .. } = transport.0 else {
             panic!("memory is channels")
         };
         lanes.truncate(params.lanes());

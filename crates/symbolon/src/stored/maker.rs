@@ -50,12 +50,9 @@ impl Maker {
         if !of_options.is_empty() {
             label = format!("{label}, {of_options}");
         }
-        let pins = config.pins();
-        let peers = PartyId::all(config.parties()).zip(pins).filter(|(peer, _)| *peer != party);
-        let peers = peers.map(|(party, pin)| ItemPeer {
-            party,
-            fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
-        });
+        let names = config.peer_names();
+        let peers = PartyId::all(config.parties()).zip(names).filter(|(peer, _)| *peer != party);
+        let peers = peers.map(|(party, fingerprint)| ItemPeer { party, fingerprint });
         Ok(Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits(), dealer })
     }
 

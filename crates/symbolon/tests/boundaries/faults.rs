@@ -140,8 +140,12 @@ impl Message {
         Message { tag, payload: bytes.len() - HEADER }
     }
 
-    /// Returns whether this is the hello: the only message whose length is not known beforehand,
-    /// and which parties compare as text.
+    /// Returns whether the length of such a message is not known beforehand.
+    pub fn has_any_length(self) -> bool {
+        self.is_hello() || self.tag == tag("stored items")
+    }
+
+    /// Returns whether this is the hello, which parties compare as text.
     pub fn is_hello(self) -> bool {
         self.tag == tag("handshake hello")
     }

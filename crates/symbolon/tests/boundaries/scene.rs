@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
+use symbolon::store::{Protection, Store};
+use symbolon::stored::StockedSession;
 use symbolon::{
     BitVec, Config, GateForm, Inputs, OtExtension, Outputs, Protocol, Result, SEGMENT_GATES,
     Session, Transport,
 };
-use symbolon_transport::adversary::{Tamper, Verdict, interposed_pair};
+use symbolon_transport::adversary::{Tamper, Verdict, interposed_pair, tampers};
 use symbolon_transport::{Channel, Meter};
 
 use super::sweep::HANGING;
@@ -42,6 +44,9 @@ pub enum Scene {
     /// `wrk`, four rows, two parties, in segments, with two threads: the next one is made while one
     /// is garbled.
     StreamedMeanwhile,
+    /// `wrk`, four rows, two parties: a session that takes over an execution from stores, makes
+    /// another one, and runs both.
+    Stocked,
 }
 
 /// One direction of one connection.
@@ -113,7 +118,9 @@ impl Scene {
         let config = Config::new(party, transport).timeout(timeout);
         let (protocol, form) = match self {
             Scene::ByLink => return config,
-            Scene::FourRow | Scene::TwoThreads => (Protocol::Wrk, Some(GateForm::FourRow)),
+            Scene::FourRow | Scene::TwoThreads | Scene::Stocked => {
+                (Protocol::Wrk, Some(GateForm::FourRow))
+            }
             Scene::HalfGates => (Protocol::Wrk, Some(GateForm::HalfGates)),
             Scene::Pair | Scene::Three => (Protocol::Ywz, None),
             Scene::TinyTable => (Protocol::TinyTable, None),
@@ -149,17 +156,44 @@ impl Scene {
         tamper: impl FnMut(Way) -> Box<dyn Tamper>,
     ) -> Vec<Result<Outputs>> {
         let circuit = self.circuit();
-        let party = |(me, transport): (u16, Transport)| {
+        let inputs = |me: u16| {
             let place = usize::from(me);
-            let inputs = Inputs::builder(&circuit, me).bits(place, Scene::bits(&circuit, me))?;
-            let inputs = inputs.finish()?;
-            Session::connect(self.config(me, transport, timeout), &circuit)?.evaluate(&inputs)
+            Inputs::builder(&circuit, me).bits(place, Scene::bits(&circuit, me))?.finish()
         };
-        let party = &party;
-        std::thread::scope(|scope| {
-            let start = |end| scope.spawn(move || party(end));
-            let threads: Vec<_> = (0..).zip(self.transports(tamper)).map(start).collect();
-            threads.into_iter().map(|thread| thread.join().expect("a party panicked")).collect()
+        if self == Scene::Stocked {
+            return self.run_stocked(&circuit, inputs, timeout, self.transports(tamper));
+        }
+        together(self.transports(tamper), |me, transport| {
+            let config = self.config(me, transport, timeout);
+            Session::connect(config, &circuit)?.evaluate(&inputs(me)?)
+        })
+    }
+
+    fn run_stocked(
+        self,
+        circuit: &Circuit,
+        inputs: impl Fn(u16) -> Result<Inputs> + Sync,
+        timeout: Duration,
+        tampered: Vec<Transport>,
+    ) -> Vec<Result<Outputs>> {
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let make =
+            |party: u16| Store::create(folder.path().join(party.to_string()), &Protection::None);
+        let stores = [0, 1].map(|party| make(party).unwrap());
+        let connect = |me: u16, transport| {
+            let config = self.config(me, transport, timeout);
+            StockedSession::connect(config, &stores[usize::from(me)], circuit)
+        };
+        let honest = self.transports(|_| tampers::honest());
+        let filled = together(honest, |me, transport| connect(me, transport)?.fill(1));
+        assert!(filled.into_iter().all(|filled| filled.is_ok_and(|filled| filled.made == 1)));
+        together(tampered, |me, transport| {
+            let mut session = connect(me, transport)?;
+            let filled = session.fill(2)?;
+            assert_eq!((filled.kept, filled.made), (1, 1), "a fault went unnoticed");
+            session.load(2)?;
+            session.run_named(&inputs(me)?, &[1; 32])?;
+            session.run_named(&inputs(me)?, &[2; 32])
         })
     }
 
@@ -203,6 +237,19 @@ impl Scene {
         }
         seen.into_iter().map(|(way, seen)| (way, seen.load(Ordering::Relaxed))).collect()
     }
+}
+
+/// Runs `party` for all parties.
+fn together<T: Send>(
+    transports: Vec<Transport>,
+    party: impl Fn(u16, Transport) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
+    let party = &party;
+    std::thread::scope(|scope| {
+        let start = |(me, transport)| scope.spawn(move || party(me, transport));
+        let threads: Vec<_> = (0..).zip(transports).map(start).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a party panicked")).collect()
+    })
 }
 
 /// Returns whether a party's outputs are right.

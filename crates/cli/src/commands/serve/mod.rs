@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use symbolon::Error;
 use symbolon_service::{Door, DoorConfig, Node, openapi};
 
 use crate::common::error::{CliError, CliResult};
@@ -23,7 +24,8 @@ under a name that the applications choose; when all inputs are there, the call i
 EXAMPLE
   Party 0's node.toml; that of party 1 differs in `me`, `key` and [door]:
     me = 0
-    key = \"alice.key\"               # from `symbolon keygen`
+    key = \"alice.key\"               # from `symbolon keygen`; while it changes, `old_keys = [\"old.key\"]` are
+                                    # proven to parties that do not accept the new one yet
     timeout = 60                    # seconds for which a peer may be silent during a run
     state = \"state\"                 # a folder: how many calls were made
     store = \"store\"                 # a folder: executions outlast a restart; all parties have one or none.
@@ -37,6 +39,8 @@ EXAMPLE
     [[party]]
     id = 1                          # without an address it dials the others
     fingerprint = \"5d1f…\"
+    # or, while it changes its key: keys = [{ fingerprint = \"77be…\" },
+    #     { fingerprint = \"5d1f…\", until = \"2026-12-31T00:00:00Z\" }]
     [functions.encrypt]
     circuit = \"aes128\"              # or a file; `entry`, `const`, `owners`, `outputs`, `types`, `names` and the
     protocol = \"wrk\"                # parameters of the protocol are as in the settings of `run`
@@ -75,7 +79,11 @@ EXAMPLE
     curl --unix-socket door/socket 'http://door/v1/functions/auction/calls/monday/clients'
     symbolon call node.toml auction --id monday
 
-SIGTERM and SIGINT let running calls end and refuse all others; a second signal ends it at once.";
+SIGHUP has the settings read again: keys, addresses, functions and `timeout` change without losing a
+call, all else with a restart. If the new settings cannot be used, the old ones stay; the log says why.
+A node keeps its prepared executions when keys change: each peer proves the lasting relation to which
+they are bound. SIGTERM and SIGINT let running calls end and refuse all others; a second signal ends it
+at once.";
 
 /// Arguments of `serve`.
 #[derive(Args, Debug)]
@@ -109,6 +117,8 @@ pub fn command(args: &ServeArgs) -> CliResult<()> {
     let clients = settings.clients_door()?;
     let stop = Arc::new(AtomicBool::new(false));
     interrupt::set_on_signal(&stop)?;
+    let again = Arc::new(AtomicBool::new(false));
+    interrupt::set_on_hangup(&again)?;
     let config = settings.config()?;
     if let Some(listener) = &config.listener {
         tell_address(listener.local_addr())?;
@@ -131,6 +141,11 @@ pub fn command(args: &ServeArgs) -> CliResult<()> {
     }
     while !stop.load(Ordering::SeqCst) {
         std::thread::sleep(Duration::from_millis(50));
+        if again.swap(false, Ordering::SeqCst) {
+            let update = NodeSettings::read(file).and_then(|new| new.update_of(&settings));
+            // The node logs what is wrong.
+            let _ = node.update(update.map_err(|error| Error::InvalidInput(error.to_string())));
+        }
     }
     tell("running calls end, all others are refused\n");
     node.drain();

@@ -6,7 +6,7 @@ use symbolon::circuit::PartyId;
 use symbolon::store::{
     Draft, ItemKind, ItemMeta, ItemState, Protection, Store, StoreError, create_key_file,
 };
-use symbolon::stored::DAMAGED;
+use symbolon::stored::{DAMAGED, of_ended_relations};
 
 use crate::common::cost_table::{align, bytes};
 use crate::common::error::{CliError, CliResult};
@@ -120,7 +120,8 @@ struct ItemJson {
     name: Option<String>,
     /// `available`, `used` or `void`.
     state: &'static str,
-    /// Why it can no longer be used: why it is void, or what is all gone from a pool.
+    /// Why it can no longer be used: why it is void, what is all gone from a pool, or that a peer does
+    /// not know it any more.
     reason: Option<String>,
     /// Runs; of a pool chunks of 128 gates, then input bits of each party.
     left: Vec<u64>,
@@ -175,9 +176,13 @@ fn component_words(components: &[StoredComponentJson]) -> String {
     components.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
+/// Why an available item cannot be used.
+const ENDED: &str = "a peer did not know it any more when it was last there";
+
 fn list(store: &Store, json: bool) -> CliResult<()> {
     let entries = store.list()?;
     let drafts = store.drafts()?;
+    let ended = of_ended_relations(store)?;
     let item = |entry: &symbolon::store::Entry| {
         let meta = &entry.meta;
         let left = match entry.state {
@@ -187,6 +192,9 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             _ => vec![0; meta.counts.len()],
         };
         let (state, reason) = match &entry.state {
+            ItemState::Available if ended.contains(&entry.id) => {
+                ("available", Some(ENDED.to_string()))
+            }
             ItemState::Available => ("available", all_gone(meta, &left)),
             ItemState::Used => ("used", None),
             ItemState::Void(reason) => ("void", Some(reason.clone())),
@@ -235,6 +243,7 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             }
         };
         let state = match (&item.reason, item.state) {
+            (Some(reason), "available") if reason == ENDED => format!("unusable: {reason}"),
             (Some(reason), "available") => format!("spent: {reason}"),
             (Some(reason), state) => format!("{state}: {reason}"),
             (None, state) => state.to_string(),
