@@ -166,7 +166,9 @@ fn keys_and_functions_change_while_nodes_serve() {
     let nodes = Nodes::new();
     let served = [nodes.serve(0), nodes.serve(1)];
     nodes.ready();
-    nodes.both("encrypt", "old", [KEY, MESSAGE]).map(|ended| ended.expect(0));
+    for ended in nodes.both("encrypt", "old", [KEY, MESSAGE]) {
+        ended.expect(0);
+    }
     // Party 1 has a new key, and proves the old one to those who do not know the new one.
     let new = nodes.file(1, "new.key");
     symbolon(&["keygen", "--out", new.to_str().unwrap()]).expect(0);
@@ -207,14 +209,18 @@ fn keys_and_functions_change_while_nodes_serve() {
     // The old key's time is over: the node that accepts it no longer connects under the new one.
     change(0, "2999", "2001");
     nodes.read_again(0, &served[0], "updates_total{result=\"done\"} 2\n");
-    nodes.both("encrypt", "new", [KEY, MESSAGE]).map(|ended| ended.expect(0));
+    for ended in nodes.both("encrypt", "new", [KEY, MESSAGE]) {
+        ended.expect(0);
+    }
     // What cannot be used, or takes a restart, changes nothing.
     change(0, "me = 0", "me = zero");
     nodes.read_again(0, &served[0], "updates_total{result=\"refused\"} 1\n");
     change(0, "me = zero", "me = 0\nstate = \"state\"");
     nodes.read_again(0, &served[0], "updates_total{result=\"refused\"} 2\n");
     change(0, "state = \"state\"", "");
-    nodes.both("encrypt", "still", [KEY, MESSAGE]).map(|ended| ended.expect(0));
+    for ended in nodes.both("encrypt", "still", [KEY, MESSAGE]) {
+        ended.expect(0);
+    }
     let [zero, one] = served;
     for node in [&zero, &one] {
         signal(node, "-TERM");

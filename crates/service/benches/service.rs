@@ -2,15 +2,18 @@
 //!
 //! Prints the median, 90 % and 99 % of the time of a call, from the inputs of the first party to
 //! the answers of both, calls a second, and what a call costs both nodes together: processor time
-//! and page faults (on Linux). One at a time, and twenty at a time. All calls find prepared
-//! executions; how fast these are made is what `symbolon bench` measures. A part of a circuit's
+//! and page faults (on Linux). One at a time, and twenty at a time, with executions in memory and
+//! in stores. All calls find prepared executions; how fast these are made is what `symbolon bench`
+//! measures. A part of a circuit's
 //! name as an argument measures that one alone.
 #![allow(missing_docs, clippy::print_stdout)]
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use symbolon::circuit::{Circuit, builtin};
+use symbolon::store::{Protection, Store};
 use symbolon::{BitVec, Identity, Inputs, Listener, Protocol, SessionParams};
 use symbolon_service::{FunctionConfig, Name, Node, NodeConfig, Party};
 
@@ -32,7 +35,12 @@ fn circuit(name: &str) -> Arc<Circuit> {
     })
 }
 
-fn nodes(circuit: &Arc<Circuit>, side_by_side: usize, ready: usize) -> Vec<Node> {
+fn nodes(
+    circuit: &Arc<Circuit>,
+    side_by_side: usize,
+    ready: usize,
+    folder: Option<&Path>,
+) -> Vec<Node> {
     let listeners = [(); 2].map(|()| Listener::bind("127.0.0.1:0").expect("a port"));
     let identities = [(); 2].map(|()| Arc::new(Identity::generate().expect("a key")));
     let party = |(listener, identity): (&Listener, &Arc<Identity>)| {
@@ -58,7 +66,10 @@ fn nodes(circuit: &Arc<Circuit>, side_by_side: usize, ready: usize) -> Vec<Node>
             functions: vec![function],
             timeout: LONG,
             state: None,
-            store: None,
+            store: folder.map(|folder| {
+                let store = Store::create(folder.join(party.to_string()), &Protection::None);
+                store.expect("a store")
+            }),
         };
         Node::start(config).expect("a node")
     };
@@ -113,9 +124,11 @@ fn call(nodes: &[Node], circuit: &Circuit, id: &str) -> Duration {
 }
 
 #[expect(clippy::print_stdout, reason = "it is a benchmark")]
-fn measure(name: &str, at_a_time: usize, calls: usize) {
+fn measure(name: &str, at_a_time: usize, calls: usize, is_stored: bool) {
     let about = circuit(name);
-    let nodes = nodes(&about, at_a_time, calls + 20);
+    let folder = is_stored.then(|| tempfile::tempdir().expect("a folder"));
+    let folder = folder.as_ref().map(|folder| folder.path());
+    let nodes = nodes(&about, at_a_time, calls + 20, folder);
     stocked(&nodes);
     for i in 0..10 {
         call(&nodes, &about, &format!("warm-{i}"));
@@ -137,8 +150,9 @@ fn measure(name: &str, at_a_time: usize, calls: usize) {
     let (all, after) = (begun.elapsed(), spent());
     times.sort_unstable();
     let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
+    let stored = if is_stored { ", in stores" } else { "" };
     print!(
-        "{name}, {at_a_time} at a time: median {:.2?}, 90 % {:.2?}, 99 % {:.2?}, {:.0} calls/s",
+        "{name}, {at_a_time} at a time{stored}: median {:.2?}, 90 % {:.2?}, 99 % {:.2?}, {:.0} calls/s",
         at(50),
         at(90),
         at(99),
@@ -160,7 +174,9 @@ fn main() {
     let all = [("aes128", 400), ("HMAC-SHA-256", 100)];
     let chosen = |name: &str| only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     for (circuit, calls) in all.into_iter().filter(|(name, _)| chosen(name)) {
-        measure(circuit, 1, calls);
-        measure(circuit, 20, calls);
+        for is_stored in [false, true] {
+            measure(circuit, 1, calls, is_stored);
+            measure(circuit, 20, calls, is_stored);
+        }
     }
 }

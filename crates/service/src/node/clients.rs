@@ -1,5 +1,6 @@
 //! Clients of calls: what they give, the parties' lists of it, and what becomes of it.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use symbolon::Inputs;
@@ -12,6 +13,7 @@ use crate::clients::{
     Admission, ClientAnswer, ClientsConfig, ClientsReply, Digest, List, MAX_LIST, Part, Posted,
     Round, Submission, SubmitError, Taking, complete,
 };
+use crate::config::Function;
 use crate::error::CallError;
 use crate::name::Name;
 use crate::wire::Message;
@@ -190,24 +192,30 @@ impl Shared {
     }
 }
 
-/// A function with clients.
+/// A function with clients. Requests of many clients share it.
 struct WithClients {
     place: usize,
-    layout: Layout,
-    config: ClientsConfig,
+    spec: Arc<Function>,
+}
+
+impl WithClients {
+    fn layout(&self) -> Result<&Layout, SubmitError> {
+        self.spec.clients.as_ref().ok_or(SubmitError::NoFunction)
+    }
+
+    fn config(&self) -> Result<&ClientsConfig, SubmitError> {
+        self.spec.config.clients.as_ref().ok_or(SubmitError::NoFunction)
+    }
 }
 
 impl Node {
     fn with_clients(&self, function: &str) -> Result<WithClients, SubmitError> {
-        let place = self.place(function).map_err(|_| SubmitError::NoFunction)?;
         let state = self.shared.lock();
-        let spec = &state.functions[place].spec;
-        match (&spec.clients, &spec.config.clients) {
-            (Some(layout), Some(config)) => {
-                Ok(WithClients { place, layout: layout.clone(), config: config.clone() })
-            }
-            _ => Err(SubmitError::NoFunction),
-        }
+        let place = super::place(&state, function).map_err(|_| SubmitError::NoFunction)?;
+        let found = WithClients { place, spec: state.functions[place].spec.clone() };
+        found.layout()?;
+        found.config()?;
+        Ok(found)
     }
 
     /// Opens a call for submissions of clients, until the call is made or this time is over. Then
@@ -225,7 +233,8 @@ impl Node {
     ) -> Result<(), CallError> {
         self.place(function)?;
         let none = |_| CallError::Inputs("the function has no clients".to_string());
-        let WithClients { place, config, .. } = self.with_clients(function).map_err(none)?;
+        let found = self.with_clients(function).map_err(none)?;
+        let (place, config) = (found.place, found.config().map_err(none)?);
         let parties = self.parties();
         let state = &mut *self.shared.lock();
         if state.draining {
@@ -252,18 +261,19 @@ impl Node {
     /// # Errors
     /// [`SubmitError::NoFunction`].
     pub fn layout(&self, function: &str) -> Result<Layout, SubmitError> {
-        Ok(self.with_clients(function)?.layout)
+        Ok(self.with_clients(function)?.layout()?.clone())
     }
 
     /// Returns how many requests one address may make to a function in a minute.
     pub(crate) fn client_rate(&self, function: &str) -> Option<u32> {
-        self.with_clients(function).ok()?.config.per_minute
+        self.with_clients(function).ok()?.config().ok()?.per_minute
     }
 
     /// Returns the most bytes that a submission for a function can have.
     pub(crate) fn submission_limit(&self, function: &str) -> Result<usize, SubmitError> {
         let found = self.with_clients(function)?;
-        let bytes = found.layout.share_len() + 32 * usize::from(found.layout.ports().parties);
+        let layout = found.layout()?;
+        let bytes = layout.share_len() + 32 * usize::from(layout.ports().parties);
         // As base64, and a name.
         Ok(bytes / 3 * 4 + 1024)
     }
@@ -279,13 +289,14 @@ impl Node {
         posted: &Posted,
         token: Option<&[u8]>,
     ) -> Result<(), SubmitError> {
-        let WithClients { place, layout, config } = self.with_clients(function)?;
-        let admission: &Admission = &config.admission;
+        let found = self.with_clients(function)?;
+        let (place, layout) = (found.place, found.layout()?);
+        let admission: &Admission = &found.config()?.admission;
         if !admission.admits(&posted.client, token) {
             return Err(SubmitError::Token);
         }
         let name = function.parse().map_err(|_| SubmitError::NoFunction)?;
-        let submission = Submission::new(posted, (&name, call), self.party(), &layout)?;
+        let submission = Submission::new(posted, (&name, call), self.party(), layout)?;
         let state = &mut *self.shared.lock();
         let round = state.functions[place].rounds.get_mut(call).ok_or(SubmitError::NoCall)?;
         round.submit(&posted.client, submission, layout.ports().clients)
@@ -314,11 +325,11 @@ impl Node {
         call: &Name,
         client: &Name,
     ) -> Result<ClientAnswer, SubmitError> {
-        let WithClients { place, layout, .. } = self.with_clients(function)?;
+        let found = self.with_clients(function)?;
         let state = self.shared.lock();
-        let one = &state.functions[place];
+        let one = &state.functions[found.place];
         let answer = one.calls.get(call).and_then(|entry| entry.outcome.get());
         let round = one.rounds.get(call).ok_or(SubmitError::NoCall)?;
-        ClientAnswer::new(round, client, answer, &layout).ok_or(SubmitError::NoCall)
+        ClientAnswer::new(round, client, answer, found.layout()?).ok_or(SubmitError::NoCall)
     }
 }

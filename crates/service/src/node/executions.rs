@@ -62,14 +62,22 @@ impl Executions {
         }
     }
 
-    /// Loads more when half of what was loaded ahead is used. All parties do so after the same
-    /// call.
+    /// Returns whether more is to be loaded: when half of what was loaded ahead is used. All
+    /// parties do so after the same call.
+    pub fn loads_ahead(&self) -> bool {
+        match self {
+            Executions::Stored { session, ahead } => {
+                session.loaded() <= *ahead / 2 && session.loaded() < session.left()
+            }
+            Executions::InMemory { .. } => false,
+        }
+    }
+
+    /// Loads what [`Executions::loads_ahead`] says.
     pub fn load_ahead(&mut self) -> Result<()> {
         match self {
-            Executions::Stored { session, ahead } if session.loaded() <= *ahead / 2 => {
-                session.load(*ahead)
-            }
-            _ => Ok(()),
+            Executions::Stored { session, ahead } => session.load(*ahead),
+            Executions::InMemory { .. } => Ok(()),
         }
     }
 }

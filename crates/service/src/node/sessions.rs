@@ -9,7 +9,7 @@ use symbolon::{CancelHandle, Error, Outputs};
 
 use super::Shared;
 use super::state::{At, Command, OpenSession, State};
-use super::worker::Worker;
+use super::worker::{Ran, Worker};
 use crate::error::CallError;
 use crate::metrics::OfFunction;
 use crate::name::Name;
@@ -176,17 +176,23 @@ impl Shared {
     }
 
     /// A call ran.
-    pub(super) fn ran(&self, tag: Tag, function: usize, call: &Name, done: Result<Outputs, Error>) {
+    pub(super) fn ran(&self, tag: Tag, call: Ran<'_>, done: Result<Outputs, Error>) {
+        let Ran { function, call, loads } = call;
         let state = &mut *self.lock();
         let went_well = done.is_ok();
         self.finish(state, function, call, done.map_err(CallError::Run));
         if let Some(open) = state.sessions.get_mut(&tag) {
             open.running = open.running.saturating_sub(1);
-            if went_well {
+            if went_well && !loads {
                 self.idle(state, tag, 0);
             }
         }
         self.changed.notify_all();
+    }
+
+    /// A session has loaded executions after a call.
+    pub(super) fn loaded(&self, tag: Tag) {
+        self.idle(&mut self.lock(), tag, 0);
     }
 
     /// A session can do something else; `made` executions were prepared.

@@ -32,6 +32,14 @@ pub(super) struct Worker {
     pub runs: u64,
 }
 
+/// A call that ran.
+pub(super) struct Ran<'a> {
+    pub function: usize,
+    pub call: &'a Name,
+    /// Whether its session loads executions before it can run another one.
+    pub loads: bool,
+}
+
 impl Worker {
     pub fn start(mut self, commands: Receiver<Command>) -> Result<()> {
         let name = "symbolon-session".to_string();
@@ -42,7 +50,8 @@ impl Worker {
                 // Nothing is added any more.
                 for command in commands.try_iter() {
                     if let Command::Run { call, .. } = command {
-                        self.shared.ran(self.tag, self.function, &call, Err(error.clone()));
+                        let call = Ran { function: self.function, call: &call, loads: false };
+                        self.shared.ran(self.tag, call, Err(error.clone()));
                     }
                 }
             }
@@ -71,9 +80,15 @@ impl Worker {
                     let done = executions.run(&inputs, &about);
                     drop(inputs);
                     let failed = done.as_ref().err().cloned();
-                    self.shared.ran(self.tag, self.function, &call, done);
+                    // A session that loads is not given a call that another one can run.
+                    let loads = failed.is_none() && executions.loads_ahead();
+                    let call = Ran { function: self.function, call: &call, loads };
+                    self.shared.ran(self.tag, call, done);
                     failed.map_or(Ok(()), Err)?;
-                    executions.load_ahead()?;
+                    if loads {
+                        executions.load_ahead()?;
+                        self.shared.loaded(self.tag);
+                    }
                 }
             }
         }

@@ -132,6 +132,11 @@ impl StockedSession {
         self.loaded.len()
     }
 
+    /// Returns the number of executions that there are, in memory and in the store.
+    pub fn left(&self) -> usize {
+        self.loaded.len() + self.shelf.len()
+    }
+
     /// Adds `count` executions: first what earlier sessions have left, then new ones.
     ///
     /// # Errors
