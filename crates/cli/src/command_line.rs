@@ -6,6 +6,7 @@ use crate::args::RunArgs;
 use crate::args::options::EXIT_CODES;
 use crate::commands::about::{CompletionsArgs, ManArgs, version};
 use crate::commands::cache::CacheArgs;
+use crate::commands::calibrate::CalibrateArgs;
 use crate::commands::circuit::args::{CircuitArgs, EvalArgs};
 use crate::commands::cost::CostArgs;
 use crate::commands::dealer::args::DealerArgs;
@@ -91,9 +92,14 @@ pub enum Command {
     Paper(PaperArgs),
     /// Compare the ways of running a circuit over a link: time, bytes, rounds, memory
     ///
-    /// Bytes are those of a run on one thread, without the handshake. Times and memory are estimates
-    /// for a typical machine: use them to compare.
+    /// Bytes are those of a run on one thread, without the handshake. Times and memory are
+    /// estimates: of this machine if `calibrate` measured it, of a typical one otherwise.
     Plan(PlanArgs),
+    /// Measure how fast this machine works, for the times of `plan`
+    ///
+    /// Takes some seconds, in which the machine should do nothing else. The result is kept in the
+    /// user's cache folder.
+    Calibrate(CalibrateArgs),
     /// List, describe, evaluate and export circuits
     Circuit(CircuitArgs),
     /// List and remove the compiled `.sym` programs that commands kept

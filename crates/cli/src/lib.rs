@@ -24,8 +24,8 @@ use clap::{CommandFactory, Parser};
 
 use crate::command_line::{Cli, Command};
 use crate::commands::{
-    about, bench, cache, circuit, cost, dealer, demo, identity, lang, local, offline, paper, parts,
-    plan, run, store,
+    about, bench, cache, calibrate, circuit, cost, dealer, demo, identity, lang, local, offline,
+    paper, parts, plan, run, store,
 };
 use crate::common::error::{CliError, CliResult};
 use crate::common::output::{report, want_json};
@@ -78,6 +78,7 @@ fn dispatch(command: &Command) -> CliResult<()> {
         Command::Fmt(args) => lang::fmt(args),
         Command::Cost(args) => cost::command(args),
         Command::Plan(args) => plan::command(args),
+        Command::Calibrate(args) => calibrate::command(args),
         Command::Test(args) => lang::test(args),
         Command::Eval(args) => circuit::eval(args),
         Command::Lsp(args) => lang::lsp(args),

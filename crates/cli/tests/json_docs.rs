@@ -57,6 +57,8 @@ const DOCUMENTS: &[Entry] = &[
     Type("dualex", "cli/src/commands/circuit/forecast.rs", "DualExJson"),
     Type("result of plan", "cli/src/commands/plan.rs", "PlanJson"),
     Type("way of running", "cli/src/commands/plan.rs", "AlternativeJson"),
+    Type("result of calibrate", "cli/src/commands/calibrate.rs", "CalibrationJson"),
+    Type("kind of work", "cli/src/commands/calibrate.rs", "UnitJson"),
     Type("result of store ls", "cli/src/commands/store/mod.rs", "ListJson"),
     Type("item", "cli/src/commands/store/mod.rs", "ItemJson"),
     Type("stored component", "cli/src/commands/store/mod.rs", "StoredComponentJson"),

@@ -1,6 +1,6 @@
 //! All parties on this machine: `local` and `demo`.
 
-use crate::common::{command, symbolon};
+use crate::common::{command, end, symbolon};
 use serde_json::{Value, json};
 
 const PHASES: [&str; 4] = ["setup", "independent", "dependent", "online"];
@@ -403,6 +403,60 @@ fn a_plan_says_what_a_run_sends() {
     symbolon(&["plan", "add:8", "--protocol", "nosuch"]).expect(2).says(&["nosuch"]);
     let three = ["plan", "auction:3x8", "--protocol", "wrk"];
     symbolon(&three).expect(2).says(&["cannot run"]);
+}
+
+/// A calibration of another version is told, and not used; without a cache folder nothing runs.
+#[test]
+fn a_calibration_of_no_use_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = |words: &[&str]| {
+        let mut command = command(words);
+        end(command.env("XDG_CACHE_HOME", folder.path()).spawn().expect("a command"))
+    };
+    let plan = ["plan", "add:8", "--json"];
+    let usual = here(&plan).expect(0);
+    assert_eq!(usual.err, "");
+    std::fs::create_dir(folder.path().join("symbolon")).expect("a folder");
+    std::fs::write(folder.path().join("symbolon/rates.toml"), "version = 0").expect("a file");
+    let old =
+        here(&plan).expect(0).says(&["calibration not used", "rates.toml", "another version"]);
+    assert_eq!(old.out, usual.out);
+    let mut homeless = command(&["calibrate"]);
+    homeless.env_remove("XDG_CACHE_HOME").env_remove("HOME");
+    end(homeless.spawn().expect("a command")).expect(2).says(&["no cache folder"]);
+}
+
+/// A calibration is kept where `plan` finds it.
+#[test]
+#[ignore = "takes a minute"]
+fn a_calibration_is_kept_for_plans() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = |words: &[&str]| {
+        let mut command = command(words);
+        end(command.env("XDG_CACHE_HOME", folder.path()).spawn().expect("a command"))
+    };
+    let seconds = |told: &Value| told["alternatives"][0]["seconds"].as_f64().unwrap();
+    let plan = ["plan", "aes128", "--protocol", "wrk", "--json"];
+    let usual = here(&plan).expect(0);
+    assert_eq!(usual.err, "");
+    let told = here(&["calibrate", "--json"]).expect(0).json();
+    let file = folder.path().join("symbolon/rates.toml");
+    assert_eq!(told["file"].as_str(), file.to_str());
+    let units = told["units"].as_array().unwrap();
+    assert!(units.len() > 20 && units.iter().all(|unit| unit["seconds"].as_f64() > Some(0.0)));
+    let text = std::fs::read_to_string(&file).expect("what was kept");
+    assert!(text.contains("\n\"leaky AND\" = "), "{text}");
+    let slow: String = text
+        .lines()
+        .map(|line| match line.starts_with("\"leaky AND\"") {
+            true => "\"leaky AND\" = 1.0\n".to_string(),
+            false => format!("{line}\n"),
+        })
+        .collect();
+    std::fs::write(&file, slow).expect("a file");
+    let measured = here(&plan).expect(0);
+    assert_eq!(measured.err, "");
+    assert!(seconds(&measured.json()) > 1e3 * seconds(&usual.json()), "{}", measured.out);
 }
 
 /// What `circuit info` says about a run of `dualex` is what the run sends, to the byte.

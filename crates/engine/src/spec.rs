@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
 use symbolon_circuit::{Circuit, PartyId};
-use symbolon_ot::OtExtension;
+use symbolon_transport::script::Unit;
 use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
@@ -37,11 +37,10 @@ pub struct ProtocolSpec {
     pub pools: &'static str,
     /// The demand of several executions side by side; `None` if the protocol runs one at a time.
     pub batches: Option<fn(&Compiled, RunTerms<'_>) -> Result<Demand>>,
-    /// The formula for the bytes it sends for a circuit after the triples are made, if there is
-    /// one: see [`bytes_after_triples`](ProtocolSpec::bytes_after_triples).
-    pub bytes: Option<BytesAfterTriples>,
     /// Forecasts what all parties do in a session.
     pub forecast: ForecastRun,
+    /// The protocol's own kinds of work in forecasts, unless another protocol lists them.
+    pub units: &'static [Unit],
     /// The protocol's own messages.
     pub messages: &'static [Message],
     /// The protocol's own checks.
@@ -256,35 +255,6 @@ impl ProtocolSpec {
         }
     }
 
-    /// Returns about how many bytes all parties together send for one evaluation in the
-    /// function-dependent and the online phase, at ρ = 40, counting what grows with gates and
-    /// inputs. `None` if the protocol has no such formula.
-    pub fn bytes_after_triples(
-        &self,
-        circuit: &Compiled,
-        parties: u16,
-        form: GateForm,
-    ) -> Option<u64> {
-        self.bytes.map(|bytes| bytes(circuit, parties, form))
-    }
-
-    /// Returns about how many bytes all parties together send before that, to make the triples of
-    /// one evaluation at ρ = 40. `None` as for
-    /// [`bytes_after_triples`](ProtocolSpec::bytes_after_triples), or if the protocol cannot run
-    /// this circuit.
-    pub fn bytes_of_triples(
-        &self,
-        circuit: &Compiled,
-        parties: u16,
-        ot: OtExtension,
-    ) -> Option<u64> {
-        let (Some(_), EngineSource::Correlations(source)) = (self.bytes, self.engine) else {
-            return None;
-        };
-        let demand = self.demand_of(circuit, parties, RunTerms::default()).ok()?;
-        Some(source.triple_bytes(demand.and_gates, Rho::Bits40, (parties, ot)))
-    }
-
     /// Forecasts what all parties do to run a circuit in this way.
     ///
     /// # Errors
@@ -406,9 +376,6 @@ impl ProtocolSpec {
 /// run it.
 pub type ForecastRun = fn(&Compiled, &Way<'_>) -> Result<Forecast>;
 
-/// Returns the bytes that a number of parties send for a circuit in some form.
-pub type BytesAfterTriples = fn(&Compiled, u16, GateForm) -> u64;
-
 /// Returns how many batches of a circuit share one cut-and-choose, at most the given number.
 pub type BatchesTogether = fn(&Compiled, RunTerms<'_>, usize) -> Result<usize>;
 
@@ -457,8 +424,4 @@ pub trait CorrelationSource: Sync {
 
     /// Returns whether a protocol in this form can evaluate a circuit segment by segment.
     fn streams(&self, form: GateForm) -> bool;
-
-    /// Returns about how many bytes all parties together send to make triples for this many AND
-    /// gates, with a number of parties and an OT extension.
-    fn triple_bytes(&self, and_gates: u64, rho: Rho, among: (u16, OtExtension)) -> u64;
 }

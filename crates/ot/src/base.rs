@@ -252,7 +252,7 @@ fn wide_products() -> bool {
 const PART: usize = 16;
 
 /// The most threads that one call uses.
-const THREADS: usize = 8;
+pub(crate) const THREADS: usize = 8;
 
 /// Returns how many threads to use. The system is asked only once, because it reads files for the
 /// answer.

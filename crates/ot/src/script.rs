@@ -1,20 +1,27 @@
 //! What the set-up of correlated OT and its draws send and compute.
 
 use symbolon_transport::PartyId;
-use symbolon_transport::script::{Script, Unit};
+use symbolon_transport::script::{Script, Threads, Unit};
 
+use crate::base;
 use crate::cot::CHECK_BYTES;
 use crate::extension::{OtExtension, draw_bytes};
 use crate::pprf::{self, TreeDepth};
 
 /// The base OTs with one peer.
-const BASE_OTS: Unit = Unit::new("base OTs", 5e6);
+const BASE_OTS: Unit = Unit::new("base OTs", 4e7).on(Threads::InTurn(base::THREADS as u16));
+
+/// A leaf of the trees from which SoftSpoken's correlated OTs are drawn, for both directions.
+const LEAF: Unit = Unit::new("tree leaf", 800.0);
 
 /// A correlated OT of a draw at one party, by extension.
-const IKNP: Unit = Unit::new("iknp", 10.0);
-const SOFTSPOKEN_2: Unit = Unit::new("softspoken2", 9.0);
-const SOFTSPOKEN_4: Unit = Unit::new("softspoken4", 10.0);
-const SOFTSPOKEN_8: Unit = Unit::new("softspoken8", 50.0);
+const IKNP: Unit = Unit::new("iknp", 32.0);
+const SOFTSPOKEN_2: Unit = Unit::new("softspoken2", 33.0);
+const SOFTSPOKEN_4: Unit = Unit::new("softspoken4", 45.0);
+const SOFTSPOKEN_8: Unit = Unit::new("softspoken8", 190.0);
+
+/// The kinds of work here.
+pub const UNITS: &[Unit] = &[BASE_OTS, LEAF, IKNP, SOFTSPOKEN_2, SOFTSPOKEN_4, SOFTSPOKEN_8];
 
 /// Returns the unit of work of a correlated OT at one party.
 pub fn cot(ot: OtExtension) -> Unit {
@@ -45,6 +52,8 @@ pub fn set_up(script: &mut Script, ot: OtExtension) {
         (0..3).for_each(|_| script.receive(peer));
     }
     if let OtExtension::SoftSpoken { k } = ot {
+        let bits = k.bits();
+        script.work(LEAF, ((128 / bits) << bits) as f64);
         script.exchange(pprf::message_bytes(k) as u64);
     }
 }

@@ -16,7 +16,6 @@ pub mod ashare_check;
 pub mod bucketing;
 pub mod checks;
 pub mod dealer;
-pub mod forecast;
 mod fprep;
 pub mod laand;
 pub mod messages;

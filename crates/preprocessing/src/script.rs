@@ -13,7 +13,13 @@ use crate::bucketing::Batch;
 use crate::laand::{self, LOOKAHEAD, ULength, zero_test_bits};
 
 /// The rest of a leaky AND with one peer.
-const LEAKY_AND: Unit = Unit::new("leaky AND", 45.0);
+const LEAKY_AND: Unit = Unit::new("leaky AND", 230.0);
+
+/// The kinds of work here, besides those of OT.
+pub const UNITS: &[Unit] = &[LEAKY_AND, BATCH];
+
+/// What a batch of triples takes with one peer, however small it is.
+const BATCH: Unit = Unit::new("batch of triples", 6e5);
 
 /// The part of [`LEAKY_AND`] after the coin that assigns it to a bucket.
 const BUCKETS: f64 = 0.4;
@@ -97,6 +103,7 @@ impl Terms {
         };
         let peers = f64::from(script.parties() - 1);
         let chunks = leaky.div_ceil(chunk);
+        script.work(BATCH, peers);
         for step in 0..chunks + 2 * LOOKAHEAD {
             match step {
                 0 => self.draw_own(script, test),

@@ -1,8 +1,11 @@
-//! What protocols send for a circuit, by formula.
+//! What protocols send for a circuit, by forecast.
 
 use serde::Serialize;
 use symbolon_circuit::Circuit;
-use symbolon_protocols::{Compiled, OtExtension, Protocol, TreeDepth};
+use symbolon_protocols::forecast::{INDEPENDENT, SETUP, Way};
+use symbolon_protocols::{Compiled, OtExtension, RunTerms, TreeDepth};
+
+use crate::plan::Combination;
 
 /// What a protocol sends for a circuit.
 #[derive(Clone, Debug, Serialize)]
@@ -15,8 +18,11 @@ pub struct ProtocolBytes {
     /// All parties together, at ρ = 40, in the function-dependent and online phases, without making
     /// triples.
     pub bytes: u64,
-    /// All parties together, at ρ = 40, to make the triples, with the OT extension `ot`.
+    /// All parties together, at ρ = 40, to make the triples, with the OT extension `ot`; zero for a
+    /// protocol without triples.
     pub triple_bytes: u64,
+    /// By how many percent `bytes` may differ from a run; zero if they are exact.
+    pub within_percent: u8,
     /// The OT extension: the one for connections without a limit on bandwidth.
     pub ot: &'static str,
 }
@@ -28,38 +34,79 @@ impl ProtocolBytes {
     }
 }
 
-/// The OT extension that the bytes of triples are for: the one that parties choose on a fast link.
+/// The OT extension that the bytes are for: the one that parties choose on a fast link.
 const OT: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
 
-/// Returns what the protocols that have a formula, and run among this many parties, send for one
-/// evaluation of a circuit.
+/// Returns what the protocols that can run a circuit among this many parties send for one
+/// evaluation, phase by phase.
 pub fn protocol_bytes(circuit: &Circuit, parties: u16) -> Vec<ProtocolBytes> {
     let circuit = Compiled::new(circuit);
-    let run = Protocol::ALL.iter().filter(|protocol| protocol.parties().contains(&parties));
-    let ways = run.flat_map(|protocol| protocol.forms().iter().map(move |form| (protocol, *form)));
-    let bytes = ways.filter_map(|(protocol, form)| {
-        let bytes = protocol.bytes_after_triples(&circuit, parties, form)?;
-        let triple_bytes = protocol.bytes_of_triples(&circuit, parties, OT)?;
-        let form = (protocol.forms().len() > 1).then(|| form.name());
-        let (protocol, ot) = (protocol.name(), OT.name());
-        Some(ProtocolBytes { protocol, form, bytes, triple_bytes, ot })
-    });
-    bytes.collect()
+    let ways = Combination::all(parties).filter(|way| way.ot == OT);
+    ways.filter_map(|way| of(&circuit, parties, way)).collect()
+}
+
+/// Returns what one evaluation sends in this way, if the protocol can run the circuit.
+fn of(circuit: &Compiled, parties: u16, way: Combination) -> Option<ProtocolBytes> {
+    let Combination { protocol, form, ot } = way;
+    // Only phases that are apart can be told apart.
+    let segment_gates = u64::MAX;
+    let terms = RunTerms::default();
+    let way = Way { parties, form, ot, terms, together: 1, segment_gates };
+    let forecast = protocol.forecast(circuit, &way).ok()?;
+    let (mut bytes, mut triple_bytes) = (0u64, 0u64);
+    for phase in forecast.scripts.iter().flat_map(|script| script.phases()) {
+        let sum = match phase.phase {
+            SETUP => continue,
+            INDEPENDENT => &mut triple_bytes,
+            _ => &mut bytes,
+        };
+        *sum = sum.saturating_add(phase.sent.bytes);
+    }
+    Some(ProtocolBytes {
+        protocol: protocol.name(),
+        form: (protocol.forms().len() > 1).then(|| form.name()),
+        bytes,
+        triple_bytes,
+        within_percent: forecast.within_percent,
+        ot: ot.name(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use symbolon_protocols::Protocol;
+    use symbolon_transport::SimulatedLink;
+
     use super::*;
+    use crate::plan::{PlanRequest, Rates, alternatives};
 
     #[test]
     fn every_form_of_a_protocol_has_its_bytes() {
         let circuit = symbolon_circuit::builtin::by_name("add:32").unwrap();
         let all = protocol_bytes(&circuit, 2);
-        let forms = |name: &str| all.iter().filter(|one| one.protocol == name).count();
-        assert_eq!(forms("wrk"), Protocol::Wrk.forms().len());
-        assert_eq!(forms("duplo"), 0, "it has no formula");
-        assert!(all.iter().all(|one| one.total() > one.bytes && one.bytes > 0), "{all:?}");
+        for protocol in Protocol::ALL {
+            let forms = all.iter().filter(|one| one.protocol == protocol.name()).count();
+            assert_eq!(forms, protocol.forms().len(), "{protocol:?}");
+        }
+        let triples = |one: &ProtocolBytes| one.triple_bytes > 0;
+        assert!(all.iter().all(|one| triples(one) != ["duplo", "dualex"].contains(&one.protocol)));
         let three = protocol_bytes(&circuit, 3);
-        assert!(three.iter().all(|one| one.protocol == "ywz"), "{three:?}");
+        assert!(three.iter().all(|one| one.protocol == "ywz" && one.bytes > 0), "{three:?}");
+    }
+
+    /// A plan has the same bytes.
+    #[test]
+    fn there_is_one_forecast() {
+        let circuit = symbolon_circuit::builtin::by_name("aes128").unwrap();
+        let request = PlanRequest::over(SimulatedLink::LAN);
+        let ways = alternatives(&Compiled::new(&circuit), request, &Rates::built_in()).unwrap();
+        for bytes in protocol_bytes(&circuit, 2) {
+            let is_same = |form: &str| bytes.form.is_none_or(|own| own == form);
+            let way = ways.iter().find(|one| {
+                let way = one.way;
+                way.protocol.name() == bytes.protocol && way.ot == OT && is_same(way.form.name())
+            });
+            assert_eq!(way.unwrap().bytes, bytes.total(), "{bytes:?}");
+        }
     }
 }

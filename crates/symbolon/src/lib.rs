@@ -155,7 +155,7 @@ pub use symbolon_transport::{
 };
 mod build;
 
-pub use build::{backend, slow_build};
+pub use build::{backend, processor, slow_build};
 /// Wiping of secrets, as in [`Inputs`].
 pub use zeroize;
 

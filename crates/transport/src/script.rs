@@ -15,12 +15,45 @@ use crate::wire::HEADER;
 pub struct Unit {
     name: &'static str,
     nanos: f64,
+    threads: Threads,
+}
+
+/// On how many threads a party does a kind of work, where its machine has the cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// On one.
+    One,
+    /// On at most this many, while its peers wait.
+    InTurn(u16),
+    /// On at most this many, while its peers work too.
+    AtOnce(u16),
+}
+
+impl Threads {
+    /// Returns how many run at a time on a machine with this many cores and parties.
+    pub fn running(self, cores: u16, parties: u16) -> u16 {
+        match self {
+            Threads::One => 1,
+            Threads::InTurn(most) => most.min(cores).max(1),
+            Threads::AtOnce(most) => most.min(cores / parties.max(1)).max(1),
+        }
+    }
 }
 
 impl Unit {
-    /// Declares a unit of work, and its nanoseconds on a typical machine.
+    /// Declares a unit of work, and its nanoseconds of one thread on a typical machine.
     pub const fn new(name: &'static str, nanos: f64) -> Unit {
-        Unit { name, nanos }
+        Unit { name, nanos, threads: Threads::One }
+    }
+
+    /// Declares that several threads share such work.
+    pub const fn on(self, threads: Threads) -> Unit {
+        Unit { threads, ..self }
+    }
+
+    /// Returns on how many threads a party does it.
+    pub const fn threads(self) -> Threads {
+        self.threads
     }
 
     /// Returns its name, which is unique.
@@ -28,7 +61,7 @@ impl Unit {
         self.name
     }
 
-    /// Returns its nanoseconds on a typical machine.
+    /// Returns its nanoseconds of one thread on a typical machine.
     pub const fn nanos(self) -> f64 {
         self.nanos
     }
@@ -39,6 +72,18 @@ impl PartialEq for Unit {
         self.name == other.name
     }
 }
+
+/// A message, at its sender and at its receiver.
+pub const MESSAGE: Unit = Unit::new("message", 4_000.0);
+
+/// A byte of a message, at its sender and at its receiver.
+pub const BYTE: Unit = Unit::new("byte", 0.3);
+
+/// What passes between the arrival of a message and the next step of a party that waited for it.
+pub const WAKE: Unit = Unit::new("wake-up", 5_000.0);
+
+/// The work of messages, whatever they have.
+pub const UNITS: &[Unit] = &[MESSAGE, BYTE, WAKE];
 
 /// A step of a party.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -184,6 +229,45 @@ impl Script {
     }
 }
 
+/// An amount of a kind of work in one phase.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Amount {
+    /// The phase's name.
+    pub phase: &'static str,
+    /// The kind of work.
+    pub unit: Unit,
+    /// How much of it.
+    pub amount: f64,
+}
+
+impl Script {
+    /// Returns all work, with that of messages, but without wake-ups.
+    pub fn work_in_all(&self) -> Vec<Amount> {
+        let mut all: Vec<Amount> = Vec::new();
+        let mut current = "";
+        let mut add = |phase, unit, amount| match all
+            .iter_mut()
+            .find(|one| one.phase == phase && one.unit == unit)
+        {
+            Some(one) => one.amount += amount,
+            None => all.push(Amount { phase, unit, amount }),
+        };
+        for action in &self.actions {
+            match *action {
+                Action::Phase(phase) => current = phase,
+                Action::Work(unit, amount) => add(current, unit, amount),
+                // The sender's bytes count twice, because its receiver does not know them.
+                Action::Send(_, bytes) => {
+                    add(current, MESSAGE, 1.0);
+                    add(current, BYTE, 2.0 * bytes as f64);
+                }
+                Action::Receive(_) => add(current, MESSAGE, 1.0),
+            }
+        }
+        all
+    }
+}
+
 /// A link between any two parties, in both directions alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkModel {
@@ -193,14 +277,19 @@ pub struct LinkModel {
     pub byte: f64,
 }
 
-/// Returns the seconds of each phase, at the party that takes longest, if all parties follow their
-/// scripts over links like this, and `seconds` tells how long a unit of work takes. `None` if a
-/// message is awaited that nobody sends.
+/// The seconds of each phase of a party, in the order in which phases begin.
+pub type PhaseTimes = Vec<(&'static str, f64)>;
+
+/// Returns the seconds of each phase, by party, if all parties follow their scripts over links like
+/// this, and `seconds` tells how long a unit of work takes. `None` if a message is awaited that
+/// nobody sends.
 pub fn play(
     scripts: &[Script],
     link: LinkModel,
     seconds: impl Fn(Unit) -> f64,
-) -> Option<Vec<(&'static str, f64)>> {
+) -> Option<Vec<PhaseTimes>> {
+    let messages =
+        Messages { link, each: seconds(MESSAGE), byte: seconds(BYTE), wake: seconds(WAKE) };
     let n = scripts.len();
     let mut parties: Vec<Playing<'_>> = scripts.iter().map(Playing::new).collect();
     let mut links: Vec<Direction> = (0..n * n).map(|_| Direction::default()).collect();
@@ -208,31 +297,37 @@ pub fn play(
     while moved {
         moved = false;
         for party in &mut parties {
-            while party.step(&mut links, link, &seconds) {
+            while party.step(&mut links, messages, &seconds) {
                 moved = true;
             }
         }
     }
-    let mut all: Vec<(&'static str, f64)> = Vec::new();
+    let mut all = Vec::new();
     for mut party in parties {
         if !party.left.is_empty() {
             return None;
         }
         party.end_phase();
-        for (phase, seconds) in party.phases {
-            match all.iter_mut().find(|(known, _)| *known == phase) {
-                Some((_, most)) => *most = most.max(seconds),
-                None => all.push((phase, seconds)),
-            }
-        }
+        all.push(party.phases);
     }
     Some(all)
+}
+
+/// What messages take.
+#[derive(Clone, Copy)]
+struct Messages {
+    link: LinkModel,
+    /// Seconds of [`MESSAGE`], [`BYTE`] and [`WAKE`].
+    each: f64,
+    byte: f64,
+    wake: f64,
 }
 
 /// Messages under way from one party to another.
 #[derive(Default)]
 struct Direction {
-    arrivals: VecDeque<f64>,
+    /// When each message arrives, and how many bytes it has.
+    arrivals: VecDeque<(f64, u64)>,
     free: f64,
 }
 
@@ -244,7 +339,7 @@ struct Playing<'a> {
     now: f64,
     since: f64,
     phase: &'static str,
-    phases: Vec<(&'static str, f64)>,
+    phases: PhaseTimes,
 }
 
 impl<'a> Playing<'a> {
@@ -264,9 +359,10 @@ impl<'a> Playing<'a> {
     fn step(
         &mut self,
         links: &mut [Direction],
-        link: LinkModel,
+        messages: Messages,
         seconds: impl Fn(Unit) -> f64,
     ) -> bool {
+        let Messages { link, each, byte, wake } = messages;
         let Some((&action, left)) = self.left.split_first() else { return false };
         match action {
             Action::Phase(phase) => {
@@ -276,13 +372,17 @@ impl<'a> Playing<'a> {
             Action::Work(unit, amount) => self.now += amount * seconds(unit),
             Action::Send(to, bytes) => {
                 let direction = &mut links[self.me * self.parties + to.index()];
+                self.now += each + bytes as f64 * byte;
                 direction.free = direction.free.max(self.now) + bytes as f64 * link.byte;
-                direction.arrivals.push_back(direction.free + link.trip);
+                direction.arrivals.push_back((direction.free + link.trip, bytes));
             }
             Action::Receive(from) => {
                 let direction = &mut links[from.index() * self.parties + self.me];
-                let Some(arrival) = direction.arrivals.pop_front() else { return false };
-                self.now = self.now.max(arrival);
+                let Some((arrival, bytes)) = direction.arrivals.pop_front() else { return false };
+                if arrival > self.now {
+                    self.now = arrival + wake;
+                }
+                self.now += each + bytes as f64 * byte;
             }
         }
         self.left = left;
@@ -333,12 +433,58 @@ mod tests {
     }
 
     #[test]
+    fn threads_take_turns_where_parties_share_a_machine() {
+        let running = |threads: Threads| {
+            [(1, 1), (2, 1), (2, 2), (16, 2)]
+                .map(|(cores, parties)| threads.running(cores, parties))
+        };
+        assert_eq!(running(Threads::One), [1; 4]);
+        assert_eq!(running(Threads::InTurn(8)), [1, 2, 2, 8]);
+        assert_eq!(running(Threads::AtOnce(2)), [1, 2, 1, 2]);
+    }
+
+    #[test]
     fn work_and_waiting_overlap() {
         let link = LinkModel { trip: 1.0, byte: 0.01 };
-        let played = play(&question(), link, |_| 1.0).unwrap();
-        let [("ask", seconds)] = played[..] else { panic!("{played:?}") };
-        assert!((seconds - (1.0 + 1.0 + 2.0 + 0.08 + 1.0)).abs() < 1e-9, "{seconds}");
+        let seconds = |unit: Unit| if unit == WORK { 1.0 } else { 0.0 };
+        let played = play(&question(), link, seconds).unwrap();
+        // The question arrives after two seconds, the answer after 1.08 more.
+        let expected = [1.0 + 1.0 + 2.0 + 0.08 + 1.0, 1.0 + 1.0 + 2.0];
+        for (phases, expected) in played.iter().zip(expected) {
+            let [("ask", seconds)] = phases[..] else { panic!("{phases:?}") };
+            assert!((seconds - expected).abs() < 1e-9, "{seconds}");
+        }
         let [a, _] = question();
-        assert_eq!(play(&[a, Script::new(1, 2)], link, |_| 1.0), None);
+        assert_eq!(play(&[a, Script::new(1, 2)], link, seconds), None);
+    }
+
+    /// Messages take time at both ends, and a party that waited wakes up.
+    #[test]
+    fn messages_are_work() {
+        let link = LinkModel { trip: 1.0, byte: 0.01 };
+        let seconds = |unit: Unit| match () {
+            () if unit == MESSAGE => 0.5,
+            () if unit == BYTE => 0.02,
+            () if unit == WAKE => 0.25,
+            () => 1.0,
+        };
+        let played = play(&question(), link, seconds).unwrap();
+        let sent = 0.5 + 2.0;
+        let received = sent + 1.0 + 1.0 + 0.25 + 0.5 + 2.0;
+        let answered = received + 2.0 + 0.5 + 8.0 * 0.02;
+        let [("ask", of_b)] = played[1][..] else { panic!("{played:?}") };
+        assert!((of_b - answered).abs() < 1e-9, "{of_b}");
+        let [("ask", of_a)] = played[0][..] else { panic!("{played:?}") };
+        let done = answered + 0.08 + 1.0 + 0.25 + 0.5 + 8.0 * 0.02;
+        assert!((of_a - done).abs() < 1e-9, "{of_a}");
+    }
+
+    #[test]
+    fn all_work_of_a_phase_is_summed_up() {
+        let [mut a, _] = question();
+        a.work(WORK, 2.0);
+        let amount = |unit, amount| Amount { phase: "ask", unit, amount };
+        let all = [amount(MESSAGE, 2.0), amount(BYTE, 200.0), amount(WORK, 3.0)];
+        assert_eq!(a.work_in_all(), all);
     }
 }

@@ -1,10 +1,9 @@
 //! The engines of protocols on AND gates, as the seam of all protocols takes them.
 
 use symbolon_engine::{
-    CorrelationSource, Dealer, Engine, GateForm, Network, OtExtension, PoolRange, PoolSource,
-    Preprocessed, ProtocolSpec, Rho,
+    CorrelationSource, Dealer, Engine, GateForm, Network, PoolRange, PoolSource, Preprocessed,
+    ProtocolSpec,
 };
-use symbolon_preprocessing::forecast;
 use symbolon_transport::{PartyId, Result};
 
 use super::{
@@ -55,9 +54,5 @@ impl CorrelationSource for Gates {
 
     fn streams(&self, form: GateForm) -> bool {
         matches!((self.0)(PartyId::new(0), form), GateRole::Garbling(_))
-    }
-
-    fn triple_bytes(&self, and_gates: u64, rho: Rho, (parties, ot): (u16, OtExtension)) -> u64 {
-        forecast::triple_bytes(and_gates, rho.bits(), parties, ot)
     }
 }

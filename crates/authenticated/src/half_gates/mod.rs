@@ -41,24 +41,6 @@ pub(crate) fn load(
     }
 }
 
-/// Returns the bytes that a number of parties send for a circuit after the triples are made, at ρ =
-/// 40.
-pub(crate) fn bytes(circuit: &Compiled, parties: u16) -> u64 {
-    let others = u64::from(parties) - 1;
-    // A garbler's table, with other garblers' MACs; two opened bits on every link; the evaluator's
-    // bit to each garbler.
-    let tables = others * (256 + 512 * (others - 1)) + 1;
-    let bits = tables + 2 * others * (others + 1) + others;
-    let gates = circuit.plan().and_count();
-    (gates.saturating_mul(bits) / 8).saturating_add(label_bytes(circuit, parties))
-}
-
-/// Returns the size of the garblers' labels of all inputs.
-pub(crate) fn label_bytes(circuit: &Compiled, parties: u16) -> u64 {
-    let inputs: u64 = circuit.circuit().inputs().iter().map(|input| input.ty.width()).sum();
-    16 * inputs * (u64::from(parties) - 1)
-}
-
 #[cfg(feature = "measure")]
 pub(crate) fn garbling_kernel(plan: &symbolon_circuit::Plan) -> impl FnMut() {
     garbler::GarblePass::kernel(plan)

@@ -10,13 +10,16 @@ use symbolon_transport::script::{Script, Unit};
 use crate::gates::script::{self, GarblingScript, Ports, packed};
 
 /// A gate from its masks to its half-gates, at any party, for each of its peers.
-const GARBLE: Unit = Unit::new("half-gate", 90.0);
+const GARBLE: Unit = Unit::new("half-gate", 150.0);
 
 /// A gate online, at the evaluator, for each garbler.
-const EVALUATE: Unit = Unit::new("half-gate online", 35.0);
+const EVALUATE: Unit = Unit::new("half-gate online", 210.0);
 
 /// The proof of a gate, at a garbler.
-const PROVE: Unit = Unit::new("half-gate proof", 20.0);
+const PROVE: Unit = Unit::new("half-gate proof", 80.0);
+
+/// The kinds of work here.
+pub(crate) const UNITS: &[Unit] = &[GARBLE, EVALUATE, PROVE];
 
 struct Half {
     me: PartyId,

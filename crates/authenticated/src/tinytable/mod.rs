@@ -57,7 +57,6 @@ mod slices;
 mod sums;
 mod tag;
 
-use symbolon_circuit::{Circuit, LookupCount, Plan, Stats};
 use symbolon_engine::{
     Compiled, Demand, EngineSource, GateForm, Network, Prepared, ProtocolSpec, RunTerms,
     StoredOptions,
@@ -79,8 +78,8 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     evaluator: PartyId::new(0),
     pools: "ywz",
     batches: Some(demand),
-    bytes: Some(|circuit, _, _| bytes(circuit.circuit())),
     forecast: script::forecast,
+    units: script::UNITS,
     messages: messages::ALL,
     checks: checks::ALL,
     options: options::ALL,
@@ -109,22 +108,6 @@ fn demand(circuit: &Compiled, terms: RunTerms<'_>) -> Result<Demand> {
     program.check(mac_length(terms.options, terms.rho)?)?;
     let input_bits = [0, 1].map(|party| program.input_bits(PartyId::new(party)) as u64).to_vec();
     Demand { and_gates: program.units(), input_bits }.times(terms.executions)
-}
-
-/// Returns the bytes that both parties send for a circuit after the triples are made.
-fn bytes(circuit: &Circuit) -> u64 {
-    let plan = Plan::with_lookups(circuit);
-    // In each direction: two opened bits for a product, then one bit for the gate; and a message
-    // header for each layer.
-    let headers = 2 * 64 * u64::from(Stats::of_plan(&plan).and_depth);
-    let mut bits = plan.and_count().saturating_mul(2 * 3).saturating_add(headers);
-    for LookupCount { inputs, outputs, count } in LookupCount::of(circuit) {
-        let products = (1u64 << inputs) - u64::from(inputs) - 1;
-        let one = 2 * (2 * products + u64::from(outputs));
-        bits = bits.saturating_add(count.saturating_mul(one));
-    }
-    let inputs: u64 = circuit.inputs().iter().map(|input| input.ty.width()).sum();
-    (bits + inputs) / 8
 }
 
 /// Runs phase 2, for the agreed number of executions.

@@ -20,19 +20,22 @@ use super::{
 use crate::gates::script::{PROCESS, Ports, batch_memory, packed, terms};
 
 /// A product of masks, and the entry that is made from it.
-const PRODUCT: Unit = Unit::new("table product", 90.0);
+const PRODUCT: Unit = Unit::new("table product", 360.0);
 
 /// A step of the convolution that makes a look-up's table.
-const CONVOLUTION: Unit = Unit::new("table convolution", 12.0);
+const CONVOLUTION: Unit = Unit::new("table convolution", 9.0);
 
 /// An AND gate online.
-const GATE: Unit = Unit::new("table gate online", 12.0);
+const GATE: Unit = Unit::new("table gate online", 33.0);
 
 /// A look-up online.
-const LOOKUP: Unit = Unit::new("look-up online", 60.0);
+const LOOKUP: Unit = Unit::new("look-up online", 470.0);
 
 /// A layer online.
-const LAYER: Unit = Unit::new("table layer", 3_000.0);
+const LAYER: Unit = Unit::new("table layer", 1_000.0);
+
+/// The kinds of work here.
+pub(super) const UNITS: &[Unit] = &[PRODUCT, CONVOLUTION, GATE, LOOKUP, LAYER];
 
 /// Forecasts a run of one batch.
 pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {

@@ -86,14 +86,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     evaluator: EVALUATOR,
     pools: "wrk",
     batches: None,
-    bytes: Some(|circuit, parties, form| match form {
-        // Three rows with a label and a MAC each, and one row with a MAC; two opened bits each way.
-        GateForm::FourRow => {
-            let bits = circuit.plan().and_count().saturating_mul(3 * 128 + 4 * 40 + 4);
-            (bits / 8).saturating_add(half_gates::label_bytes(circuit, parties))
-        }
-        _ => half_gates::bytes(circuit, parties),
-    }),
+    units: script::UNITS,
     forecast: |circuit, way| match way.form {
         GateForm::FourRow => script::forecast(circuit, way),
         _ => half_gates::script::forecast(circuit, way, EVALUATOR),

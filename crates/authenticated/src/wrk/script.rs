@@ -10,10 +10,13 @@ use super::{EVALUATOR, rows};
 use crate::gates::script::{self, GarblingScript, Ports, packed};
 
 /// A gate from its masks to its garbled rows, at either party.
-const GARBLE: Unit = Unit::new("four-row gate", 110.0);
+const GARBLE: Unit = Unit::new("four-row gate", 210.0);
 
 /// A gate online, at the evaluator.
-const EVALUATE: Unit = Unit::new("four-row gate online", 35.0);
+const EVALUATE: Unit = Unit::new("four-row gate online", 145.0);
+
+/// The kinds of work here.
+pub(super) const UNITS: &[Unit] = &[GARBLE, EVALUATE];
 
 struct FourRows {
     me: PartyId,

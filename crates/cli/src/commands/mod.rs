@@ -3,6 +3,7 @@
 pub mod about;
 pub mod bench;
 pub mod cache;
+pub mod calibrate;
 #[cfg(feature = "service")]
 pub mod call;
 pub mod circuit;

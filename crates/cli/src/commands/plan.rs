@@ -2,13 +2,13 @@
 
 use clap::Args;
 use serde::Serialize;
-use symbolon::plan::{Alternative, PlanRequest, alternatives};
+use symbolon::plan::{Alternative, PlanRequest, alternatives, kept_rates};
 use symbolon::{Compiled, Protocol, Rho, SimulatedLink};
 
 use crate::args::PortArgs;
 use crate::common::cost_table::{align, bytes, time};
 use crate::common::error::{CliError, CliResult};
-use crate::common::output::{print, print_json};
+use crate::common::output::{print, print_json, tell};
 use crate::source::CircuitSpec;
 
 /// Arguments of `plan`.
@@ -74,9 +74,9 @@ struct AlternativeJson {
     within_percent: u8,
     /// Rounds, with the set-up.
     rounds: u64,
-    /// Seconds of the set-up, on a typical machine.
+    /// Seconds of the set-up, with the handshake.
     setup_seconds: f64,
-    /// Seconds after the set-up, on a typical machine.
+    /// Seconds after the set-up.
     seconds: f64,
     /// About how many bytes of memory the party that needs most holds.
     memory_bytes: u64,
@@ -85,9 +85,9 @@ struct AlternativeJson {
 impl From<&Alternative> for AlternativeJson {
     fn from(way: &Alternative) -> AlternativeJson {
         AlternativeJson {
-            protocol: way.protocol.name(),
-            form: way.form.name(),
-            ot: way.ot.name(),
+            protocol: way.way.protocol.name(),
+            form: way.way.form.name(),
+            ot: way.way.ot.name(),
             setup_bytes: way.setup_bytes,
             bytes: way.bytes,
             within_percent: way.within_percent,
@@ -115,9 +115,14 @@ pub fn command(args: &PlanArgs) -> CliResult<()> {
     let only = only.transpose()?;
     let spec = CircuitSpec::new(&args.circuit, &args.ports);
     let (loaded, parties) = spec.load_for_all(args.parties)?;
-    let request = PlanRequest { parties, evaluations: args.count, link, rho };
-    let mut ways = alternatives(&Compiled::new(&loaded.circuit), request)?;
-    ways.retain(|way| only.is_none_or(|only| way.protocol == only));
+    let request = PlanRequest { parties, evaluations: args.count, rho, ..PlanRequest::over(link) };
+    let (rates, unusable) = kept_rates().or_built_in();
+    if let Some(why) = unusable {
+        let usual = "times are those of a typical machine; `symbolon calibrate` measures this one";
+        tell(&format!("calibration not used: {why}; {usual}\n"));
+    }
+    let mut ways = alternatives(&Compiled::new(&loaded.circuit), request, &rates)?;
+    ways.retain(|one| only.is_none_or(|only| one.way.protocol == only));
     if ways.is_empty() {
         return Err(CliError::usage("this protocol cannot run the circuit among these parties"));
     }
@@ -140,9 +145,9 @@ fn table(ways: &[Alternative]) -> String {
     for way in ways {
         let about = if way.within_percent > 0 { "about " } else { "" };
         rows.push([
-            way.protocol.name().to_string(),
-            way.form.name().to_string(),
-            way.ot.name().to_string(),
+            way.way.protocol.name().to_string(),
+            way.way.form.name().to_string(),
+            way.way.ot.name().to_string(),
             time(way.all_seconds()),
             time(way.setup_seconds),
             format!("{about}{}", bytes(way.setup_bytes.saturating_add(way.bytes))),

@@ -57,7 +57,9 @@ pub fn rate(bits_per_second: f64) -> String {
 
 /// Formats `4.56 µs`, `820 µs`, `12.3 ms`, `4.56 s`.
 pub fn time(seconds: f64) -> String {
-    if seconds > 0.0 && seconds < 9.995e-6 {
+    if seconds > 0.0 && seconds < 1e-6 {
+        format!("{:.1} ns", seconds * 1e9)
+    } else if seconds > 0.0 && seconds < 9.995e-6 {
         format!("{:.2} µs", seconds * 1e6)
     } else if seconds < 99.95e-6 {
         format!("{:.1} µs", seconds * 1e6)
@@ -97,8 +99,8 @@ mod tests {
             ["0.50 kbit/s", "1.50 Mbit/s", "48 Mbit/s", "1.0 Gbit/s", "23.1 Gbit/s"]
         );
         assert_eq!(
-            [0.00082, 0.0123, 4.561].map(time),
-            ["820 µs".to_string(), "12.3 ms".into(), "4.56 s".into()]
+            [4.5e-8, 0.00082, 0.0123, 4.561].map(time),
+            ["45.0 ns", "820 µs", "12.3 ms", "4.56 s"]
         );
     }
 

@@ -43,7 +43,7 @@ impl Machine {
             version: env!("CARGO_PKG_VERSION").to_string(),
             debug: cfg!(debug_assertions),
             backend: symbolon::backend(),
-            processor: field("/proc/cpuinfo", "model name"),
+            processor: symbolon::processor(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory: field("/proc/meminfo", "MemTotal").and_then(|text| kib(&text)),
             disk: free_for_temporary_files(),

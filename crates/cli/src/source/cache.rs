@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Circuit, native};
+use symbolon::plan::cache_folder;
 use symbolon_lang::Options;
 use symbolon_lang::source::{Folder, Loader};
 
@@ -28,7 +29,7 @@ const MAX_ENTRY: u64 = 256 << 20;
 const MAX_HEAD: usize = 1 << 20;
 
 /// Files that are being written begin with this.
-const UNFINISHED: &str = "new-";
+pub const UNFINISHED: &str = "new-";
 
 /// A file that is being written is a leftover after this time.
 const LEFTOVER: Duration = Duration::from_secs(3600);
@@ -150,13 +151,7 @@ impl Module {
 impl Cache {
     /// Returns the user's folder; none if the system names none.
     pub fn of_user() -> Option<Cache> {
-        let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-        let home = folder("XDG_CACHE_HOME").or_else(|| match () {
-            () if cfg!(windows) => folder("LOCALAPPDATA"),
-            () if cfg!(target_os = "macos") => Some(folder("HOME")?.join("Library/Caches")),
-            () => Some(folder("HOME")?.join(".cache")),
-        });
-        Some(Cache { folder: home?.join("symbolon"), limit: MAX_BYTES })
+        Some(Cache { folder: cache_folder()?, limit: MAX_BYTES })
     }
 
     /// Returns where it is.
@@ -211,10 +206,9 @@ impl Cache {
         if (bytes.len() + blake3::OUT_LEN) as u64 > MAX_ENTRY {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        create(&self.folder)?;
-        self.check()?;
+        let folder = self.made()?;
         // Only this user may read or write it.
-        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder)?;
+        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
         file.write_all(blake3::hash(&bytes).as_bytes())?;
         file.write_all(&bytes)?;
         file.persist(self.folder.join(&key.0))?;
@@ -300,6 +294,16 @@ impl Cache {
             }
         }
         Ok(files)
+    }
+
+    /// Makes the folder if there is none.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is not this user's alone.
+    pub fn made(&self) -> io::Result<&Path> {
+        create(&self.folder)?;
+        self.check()?;
+        Ok(&self.folder)
     }
 
     /// Refuses a folder that is a link or that others can write to.

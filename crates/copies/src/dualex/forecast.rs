@@ -1,22 +1,17 @@
 //! Forecasts of runs, from the circuit alone: how many circuits are garbled, and how many bytes
 //! each party sends.
 
-use symbolon_circuit::Circuit;
+use symbolon_circuit::{Circuit, PartyId};
+use symbolon_engine::forecast::ONLINE;
 use symbolon_engine::{OtExtension, Rho, RunTerms, TreeDepth};
-use symbolon_ot::{cot::MAX_DRAW, draw_bytes};
 use symbolon_transport::Result;
 
 use super::{
-    buckets::PIECE,
     function::Function,
     options::DualExOptions,
     params::{Kappas, Params},
-    probe_matrix::encoded_bits,
+    script,
 };
-use crate::dualex::options::PsiForm;
-
-/// Bytes of a message besides its content.
-const HEADER: u128 = 8;
 
 /// A planned run.
 #[derive(Clone, Copy, Debug)]
@@ -91,109 +86,20 @@ impl Forecast {
         one_by_one: bool,
         ot: OtExtension,
     ) -> Forecast {
-        let of = |party: usize| Sender::new(function, params, party);
-        let most = |bytes: u128| u64::try_from(bytes).unwrap_or(u64::MAX);
-        let online = |sender: Sender| match one_by_one {
-            true => sender.n * Sender { n: 1, ..sender }.online(),
-            false => sender.online(),
-        };
-        Forecast {
-            executions: params.sizes.buckets,
-            bucket: params.sizes.bucket,
-            made: params.sizes.objects,
-            offline: [0, 1].map(|party| most(of(party).offline(ot))),
-            online: [0, 1].map(|party| most(online(of(party)))),
+        let (mut offline, mut online) = ([0; 2], [0; 2]);
+        for me in PartyId::all(2u16) {
+            for phase in script::executions(me, function, params, (one_by_one, ot)).phases() {
+                let sum = if phase.phase == ONLINE { &mut online } else { &mut offline };
+                sum[me.index()] = phase.sent.bytes;
+            }
         }
+        let sizes = params.sizes;
+        let (executions, bucket, made) = (sizes.buckets, sizes.bucket, sizes.objects);
+        Forecast { executions, bucket, made, offline, online }
     }
 
     /// Returns the bytes that both parties send, without the set-up.
     pub fn bytes(&self) -> u64 {
         self.offline.iter().chain(&self.online).fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
-}
-
-/// What determines how much a party sends. Names are those of `docs/reference/bytes.md`.
-#[derive(Clone, Copy)]
-pub(super) struct Sender {
-    /// N.
-    pub n: u128,
-    /// B.
-    pub b: u128,
-    /// N̂.
-    pub circuits: u128,
-    /// Input bits of the party and of its peer.
-    pub inputs: [u128; 2],
-    /// The lengths of their encodings.
-    pub encoded: [u128; 2],
-    /// Output bits.
-    pub outputs: u128,
-    /// AND gates.
-    pub gates: u128,
-    /// ℓ.
-    pub item: u128,
-    pub psi: PsiForm,
-}
-
-impl Sender {
-    pub(super) fn new(function: &Function, params: &Params, party: usize) -> Sender {
-        let inputs = [party, 1 - party].map(|party| function.inputs[party]);
-        Sender {
-            n: params.sizes.buckets.into(),
-            b: params.sizes.bucket.into(),
-            circuits: params.sizes.objects.into(),
-            inputs: inputs.map(|bits| bits as u128),
-            encoded: inputs.map(|bits| encoded_bits(bits, params.kappa_s) as u128),
-            outputs: function.outputs as u128,
-            gates: function.plan.and_count().into(),
-            item: params.item_bits() as u128,
-            psi: params.psi,
-        }
-    }
-
-    /// Returns the bytes sent offline.
-    fn offline(&self, ot: OtExtension) -> u128 {
-        let Sender { n, b, circuits, inputs: [own, peer], encoded, outputs, gates, item, psi } =
-            *self;
-        let coins = 2 * (32 + 64 + 2 * HEADER);
-        let committed = 32 * circuits + HEADER;
-        let opened = circuits - n * b;
-        let opened = 16 * opened + bytes(opened * encoded[0]) + 32 + HEADER;
-        let leaves = 32 * (own + peer + encoded[1]) + 128;
-        let ending = 16 * outputs.div_ceil(128) + 32 * outputs + leaves + 32 + HEADER;
-        let circuit = 32 * gates + gates.div_ceil(PIECE as u128) * HEADER + ending;
-        let bucket = 32 * outputs * b + 32 + HEADER;
-        let inputs = bytes(n * (b - 1) * encoded[0]) + HEADER + n * (32 * b * encoded[1] + HEADER);
-        let terms = match psi {
-            PsiForm::Synchronous => 0,
-            PsiForm::Asynchronous => n * (64 * b * b * item + HEADER),
-        };
-        let draws = draws(ot, circuits * encoded[0] + n * b * item);
-        coins + draws + committed + opened + n * (b * circuit + bucket) + inputs + terms
-    }
-
-    /// Returns the bytes sent online, if all executions run together.
-    fn online(&self) -> u128 {
-        let Sender { n, b, inputs: [own, peer], item, psi, .. } = *self;
-        let labels = n * (16 * b * (own + peer + 1) + HEADER);
-        let inputs = bytes(n * own) + HEADER + labels;
-        let items = bytes(n * b * item);
-        let seeds = 16 * n * b + HEADER;
-        let intersection = match psi {
-            PsiForm::Synchronous => items + HEADER + 32 + HEADER + 32 + 16 * n * b * b + HEADER,
-            PsiForm::Asynchronous => 2 * items + HEADER + n * (16 * b * b * item + HEADER),
-        };
-        inputs + seeds + intersection
-    }
-}
-
-/// Returns the bytes of drawing correlated OTs as their receiver.
-fn draws(ot: OtExtension, choices: u128) -> u128 {
-    let most = MAX_DRAW as u128;
-    let draw = |n: u128| draw_bytes(ot, n as usize) as u128 + 2 * HEADER;
-    let rest = choices % most;
-    choices / most * draw(most) + if rest > 0 { draw(rest) } else { 0 }
-}
-
-fn bytes(bits: u128) -> u128 {
-    bits.div_ceil(8)
 }

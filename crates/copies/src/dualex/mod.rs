@@ -77,6 +77,7 @@ mod probe_matrix;
 mod psi;
 mod reconcile;
 pub(crate) mod script;
+mod sender;
 mod steps;
 mod tables;
 #[cfg(test)]
@@ -106,8 +107,8 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     batches: Some(demand),
     messages: messages::ALL,
     checks: checks::ALL,
-    bytes: None,
     forecast: script::forecast,
+    units: script::UNITS,
     options: options::ALL,
     stored: Some(StoredOptions { label: options::label, stamp: None }),
     runs_in_flight: true,

@@ -7,34 +7,43 @@ use symbolon_ot::OtExtension;
 use symbolon_ot::cot::MAX_DRAW;
 use symbolon_ot::script::{receive_draw, send_draw, set_up};
 use symbolon_transport::Result;
-use symbolon_transport::script::{Script, Unit};
+use symbolon_transport::script::{Script, Threads, Unit};
 
 use super::{
     buckets::PIECE,
-    forecast::Sender,
     function::Function,
     options::{DualExOptions, PsiForm},
     ot::AHEAD,
     params::{Kappas, Params},
+    sender::Sender,
 };
 
+/// The garbling threads of a machine with two cores.
+const TWO: Threads = Threads::AtOnce(2);
+
 /// An AND gate that is garbled, masked and hashed.
-const GARBLE: Unit = Unit::new("dualex gate garbled", 25.0);
+const GARBLE: Unit = Unit::new("dualex gate garbled", 80.0).on(TWO);
 
 /// An AND gate of a circuit that is sent, checked and kept, at the party that receives it.
-const KEEP: Unit = Unit::new("dualex gate kept", 35.0);
+const KEEP: Unit = Unit::new("dualex gate kept", 42.0);
 
 /// An AND gate online.
-const EVALUATE: Unit = Unit::new("dualex gate online", 25.0);
+const EVALUATE: Unit = Unit::new("dualex gate online", 100.0).on(TWO);
 
 /// Both labels of an input, an encoded bit or an output.
-const WIRE: Unit = Unit::new("dualex wire", 40.0);
+const WIRE: Unit = Unit::new("dualex wire", 200.0).on(TWO);
+
+/// Both labels of an input or an output of a circuit online.
+const WIRE_ONLINE: Unit = Unit::new("dualex wire online", 450.0).on(TWO);
 
 /// The rest of a garbled circuit.
-const CIRCUIT: Unit = Unit::new("dualex circuit", 10_000.0);
+const CIRCUIT: Unit = Unit::new("dualex circuit", 25_000.0).on(TWO);
 
 /// A label of the encoding that is fetched and checked.
-const FETCH: Unit = Unit::new("dualex label", 200.0);
+const FETCH: Unit = Unit::new("dualex label", 340.0);
+
+/// The kinds of work here.
+pub(super) const UNITS: &[Unit] = &[GARBLE, KEEP, EVALUATE, WIRE, WIRE_ONLINE, CIRCUIT, FETCH];
 
 /// About how many bytes a prepared execution takes besides its tables.
 const EXECUTION: u64 = 105_000;
@@ -49,22 +58,50 @@ pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
     let kappas = Kappas::of(way.terms.rho, options);
     let params = Params::new(way.terms.executions, kappas, options.psi, &function)?;
     params.check_messages(function.inputs, function.outputs)?;
-    let senders = [0, 1].map(|party| Sender::new(&function, &params, party));
     let script = |me: PartyId| {
         let mut script = Script::new(me, 2);
         script.phase(SETUP);
         set_up(&mut script, way.ot);
-        let [own, peer] = [me, me.other_of_two()].map(|party| &senders[party.index()]);
-        let mut steps = Steps { script: &mut script, own, peer };
-        steps.offline(way.ot);
-        steps.online();
+        add(&mut script, &function, &params, (false, way.ot));
         script
     };
     let scripts = PartyId::all(2u16).map(script).collect();
-    let Sender { n, b, gates, .. } = senders[0];
+    let Sender { n, b, gates, .. } = Sender::new(&function, &params, 0);
     let tables = TABLES.min(u64::try_from(32 * n * b * gates).unwrap_or(u64::MAX));
     let memory = (8 << 20) + 2 * tables + way.terms.executions as u64 * EXECUTION;
     Ok(Forecast { scripts, within_percent: 0, exact_rounds: false, memory })
+}
+
+/// Returns what a party does after the set-up; with the first of `how`, each execution runs by
+/// itself.
+pub(super) fn executions(
+    me: PartyId,
+    function: &Function,
+    params: &Params,
+    how: (bool, OtExtension),
+) -> Script {
+    let mut script = Script::new(me, 2);
+    add(&mut script, function, params, how);
+    script
+}
+
+fn add(
+    script: &mut Script,
+    function: &Function,
+    params: &Params,
+    (one_by_one, ot): (bool, OtExtension),
+) {
+    let me = script.me();
+    let [own, peer] =
+        [me, me.other_of_two()].map(|party| Sender::new(function, params, party.index()));
+    let mut steps = Steps { script, own: &own, peer: &peer };
+    steps.offline(ot);
+    if !one_by_one {
+        return steps.online();
+    }
+    let [alone, peer] = [own, peer].map(|sender| Sender { n: 1, ..sender });
+    let mut steps = Steps { script: steps.script, own: &alone, peer: &peer };
+    (0..own.n).for_each(|_| steps.online());
 }
 
 /// The steps of a party: what it sends, and what its peer sends.
@@ -165,12 +202,13 @@ impl Steps<'_> {
 
     fn online(&mut self) {
         self.script.phase(ONLINE);
-        let Sender { n, b, inputs: [own, peer], item, psi, gates, .. } = *self.own;
+        let Sender { n, b, inputs: [own, peer], outputs, item, psi, gates, .. } = *self.own;
         self.script.exchange(bytes(n * own));
         (0..n).for_each(|_| self.script.send_all(small(16 * b * (own + peer + 1))));
         for _ in 0..n {
             self.script.receive_all();
             self.work(EVALUATE, b, gates);
+            self.work(WIRE_ONLINE, b, own + peer + outputs);
         }
         let (items, values) = (bytes(n * b * item), small(16 * b * b));
         match psi {

@@ -7,22 +7,38 @@ use symbolon_engine::Compiled;
 use symbolon_engine::forecast::{self as engine, DEPENDENT, ONLINE, SETUP, Way};
 use symbolon_ot::script::{receive_draw, send_draw, set_up};
 use symbolon_transport::Result;
-use symbolon_transport::script::{Script, Unit};
+use symbolon_transport::script::{Script, Threads, Unit};
 
 use super::forecast::{Forecast, PhaseBytes, Plans};
 use super::state;
 
+/// The garbling threads of a machine with two cores.
+const TWO: Threads = Threads::AtOnce(2);
+
 /// An AND gate of a copy, garbled and hashed.
-const GARBLE: Unit = Unit::new("duplo gate garbled", 20.0);
+const GARBLE: Unit = Unit::new("duplo gate garbled", 54.0).on(TWO);
 
 /// An AND gate of a copy that stays, at the evaluator: received, hashed and kept.
-const KEEP: Unit = Unit::new("duplo gate kept", 25.0);
+const KEEP: Unit = Unit::new("duplo gate kept", 41.0);
 
 /// An AND gate of a copy that is evaluated.
-const EVALUATE: Unit = Unit::new("duplo gate online", 20.0);
+const EVALUATE: Unit = Unit::new("duplo gate online", 96.0).on(TWO);
 
 /// A key of a wire that is committed to, authenticated or soldered.
-const COMMITMENT: Unit = Unit::new("duplo commitment", 110.0);
+const COMMITMENT: Unit = Unit::new("duplo commitment", 600.0);
+
+/// The kinds of work here.
+pub(super) const UNITS: &[Unit] =
+    &[GARBLE, KEEP, EVALUATE, COMMITMENT, COLUMN, PREPARATION, ONLINE_PHASE];
+
+/// A column of the commitments' code, in the set-up.
+const COLUMN: Unit = Unit::new("duplo column", 4_000.0);
+
+/// What a preparation takes at either party, however small it is.
+const PREPARATION: Unit = Unit::new("duplo preparation", 5e6);
+
+/// What an online phase takes at the evaluator, however small it is.
+const ONLINE_PHASE: Unit = Unit::new("duplo online phase", 1e6);
 
 /// The pieces in which a window's bytes are sent, so that work and sending overlap.
 const PIECES: u64 = 64;
@@ -58,6 +74,7 @@ fn script(me: PartyId, forecast: &Forecast, way: &Way<'_>, commitments: &hcom::P
     script.phase(SETUP);
     set_up(&mut script, way.ot);
     let (columns, trees) = (commitments.columns(), commitments.tree_bytes() as u64);
+    script.work(COLUMN, columns as f64);
     match garbles {
         true => {
             receive_draw(&mut script, peer, way.ot, columns);
@@ -69,6 +86,7 @@ fn script(me: PartyId, forecast: &Forecast, way: &Way<'_>, commitments: &hcom::P
         }
     }
     script.phase(DEPENDENT);
+    script.work(PREPARATION, 1.0);
     one_way(&mut script, !garbles, &[forecast.made.evaluator]);
     let opened = made - kept;
     // The copies are garbled and committed to; a coin decides which are opened; then the others
@@ -91,6 +109,7 @@ fn script(me: PartyId, forecast: &Forecast, way: &Way<'_>, commitments: &hcom::P
     one_way(&mut script, !garbles, &[evaluator / 2]);
     one_way(&mut script, garbles, &[garbler]);
     if !garbles {
+        script.work(ONLINE_PHASE, 1.0);
         script.work(EVALUATE, kept);
     }
     one_way(&mut script, !garbles, &[evaluator - evaluator / 2]);

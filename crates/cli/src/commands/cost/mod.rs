@@ -169,7 +169,8 @@ fn shown(cost: &CostJson) -> String {
     for protocol in &cost.bytes {
         let parts = [protocol.total(), protocol.triple_bytes, protocol.bytes].map(bytes);
         let [total, triples, rest] = parts;
-        protocols.push([protocol_name(protocol), total, triples, rest]);
+        let about = if protocol.within_percent > 0 { "about " } else { "" };
+        protocols.push([protocol_name(protocol), format!("{about}{total}"), triples, rest]);
     }
     let tables = [
         align(&functions, 2),
@@ -205,7 +206,8 @@ fn protocol_name(cost: &ProtocolBytes) -> String {
 }
 
 /// Returns how many of these bytes each component's own gates take, over all its calls, in the
-/// order of the report. The rest is for inputs and messages.
+/// order of the report, with each protocol on triples: only there each gate takes the same. The
+/// rest is for inputs and messages.
 fn component_bytes(
     circuit: &Circuit,
     parties: u16,
@@ -214,6 +216,7 @@ fn component_bytes(
 ) -> Vec<ComponentBytes> {
     // The cost of gates is the difference between two circuits, one of which has this many more.
     const MORE: u32 = 4096;
+    let on_triples = whole.iter().take_while(|protocol| protocol.triple_bytes > 0).count();
     let price = |few: &Circuit, many: &Circuit| -> Vec<u64> {
         let [few, many] = [few, many].map(|circuit| protocol_bytes(circuit, parties));
         few.iter().zip(&many).map(|(few, many)| many.bytes.saturating_sub(few.bytes)).collect()
@@ -225,7 +228,7 @@ fn component_bytes(
     let tables: Vec<Vec<u64>> = tables.collect();
     let own = circuit.components().iter().rev().zip(&report.components);
     own.map(|(component, cost)| {
-        let mut bytes = vec![0u128; whole.len()];
+        let mut bytes = vec![0u128; on_triples];
         let mut add = |prices: &[u64], count: u64| {
             let count = u128::from(count) * u128::from(cost.calls);
             let prices = prices.iter().map(|price| u128::from(*price) * count);

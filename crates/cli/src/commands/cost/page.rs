@@ -50,10 +50,10 @@ fn summary(cost: &CostJson) -> Markup {
         }
         h2 { "Bytes by protocol" }
         p {
-            "All parties together, for one run at ρ = 40, without the set-up. Bytes of triples are those of the \
-             function-independent phase"
+            "All parties together, for one run at ρ = 40, without the set-up"
             @if let Some(first) = cost.bytes.first() { ", with --ot " (first.ot) }
-            "; the rest are those of the function-dependent and the online phase."
+            ". Bytes of triples are those of the function-independent phase, which `duplo` and `dualex` do not have; \
+             the rest are those of the function-dependent and the online phase."
         }
         div.wide { table {
             tr { th { "protocol" } th { "bytes in all" } th { "of triples" } th { "of the rest" } }
@@ -85,7 +85,7 @@ fn summary(cost: &CostJson) -> Markup {
              Glue is XOR gates between calls."
         }
         div.wide { table.columns {
-            tr { th { "component" } th { "calls" } th { "AND gates of a call" } th { "look-ups" } th { "depth" } th { "live wires" } th { "port bits" } th { "glue" } @for protocol in &cost.bytes { th { "bytes, " (protocol_name(protocol)) } } }
+            tr { th { "component" } th { "calls" } th { "AND gates of a call" } th { "look-ups" } th { "depth" } th { "live wires" } th { "port bits" } th { "glue" } @for (protocol, _) in cost.bytes.iter().zip(&cost.component_bytes[0].bytes) { th { "bytes, " (protocol_name(protocol)) } } }
             @for (component, share) in report.components.iter().zip(&cost.component_bytes) {
                 tr {
                     td.name { code { (component.name) } }

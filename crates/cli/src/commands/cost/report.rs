@@ -29,7 +29,7 @@ pub struct CostJson {
 pub struct ComponentBytes {
     /// Its name.
     pub name: String,
-    /// For each protocol, in the order of `bytes`. What the components leave of a circuit's bytes
-    /// is for inputs and messages.
+    /// For each protocol on triples, in the order of `bytes`, which has these first. What the
+    /// components leave of a circuit's bytes is for inputs and messages.
     pub bytes: Vec<u64>,
 }
