@@ -64,10 +64,11 @@ impl Slots {
         self.give_back(last);
         let (mut start, mut end) = (slots.start as usize, last as usize);
         for words in &mut self.levels {
-            for place in start / 64..=end / 64 {
+            let places = start / 64..=end / 64;
+            for (place, word) in places.clone().zip(&mut words[places]) {
                 let low = if place == start / 64 { u64::MAX << (start % 64) } else { u64::MAX };
                 let high = if place == end / 64 { u64::MAX >> (63 - end % 64) } else { u64::MAX };
-                words[place] |= low & high;
+                *word |= low & high;
             }
             (start, end) = (start / 64, end / 64);
         }
