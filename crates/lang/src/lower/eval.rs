@@ -32,7 +32,7 @@ impl Machine<'_, '_, '_> {
 
     pub(super) fn eval(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Word> {
         self.step(expr.span)?;
-        self.before_vast(frame, expr)?;
+        self.before_vast(&frame.instance, expr)?;
         let before = self.account(expr.span);
         let value = self.deeper(expr.span, |this| this.eval_at(frame, expr));
         self.account(before);

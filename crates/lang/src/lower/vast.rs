@@ -3,11 +3,10 @@
 
 use symbolon_circuit::builder::Word;
 
-use super::state::Frame;
 use super::{Done, Lower, Machine};
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
-use crate::tir::{Expr, Intrinsic, Kind};
+use crate::tir::{Expr, Instance, Intrinsic, Kind};
 
 /// A value lists at most this many bits.
 const MOST_LISTED: usize = 1 << 25;
@@ -65,8 +64,8 @@ impl Machine<'_, '_, '_> {
 
     /// Refuses an expression whose value, or one of whose operands, would be a list of too many
     /// bits, before it is evaluated.
-    pub(super) fn before_vast(&mut self, frame: &Frame, expr: &Expr) -> Done<()> {
-        let width = |expr: &Expr| self.width(frame.instance.types[expr.ty as usize]);
+    pub(super) fn before_vast(&mut self, instance: &Instance, expr: &Expr) -> Done<()> {
+        let width = |expr: &Expr| self.width(instance.types[expr.ty as usize]);
         let operands: &[&Expr] = match &expr.kind {
             Kind::Unary(_, a) | Kind::Cast(a) | Kind::Match(a, _) => &[a],
             Kind::Binary(_, a, b) => &[a, b],
