@@ -20,6 +20,7 @@ use redb::{
     Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, TableError,
 };
 use symbolon_common::PartyId;
+use zeroize::Zeroizing;
 
 use crate::access::Mode;
 use crate::backend::Image;
@@ -27,7 +28,9 @@ use crate::commit_pointer::CommitPointer;
 use crate::files::Flock;
 use crate::frame::Sealing;
 use crate::keys::{RootKey, same_tag};
-use crate::record::{Content, Edit, ItemState, Pair, Record, Row, shorten};
+use crate::record::{
+    Content, Edit, ItemState, Pair, Record, Row, open_relation, seal_relation, shorten,
+};
 use crate::{GroupId, ItemId, ItemKind, Result, StoreError, access, fault, files};
 
 type Table = TableDefinition<'static, &'static [u8], &'static [u8]>;
@@ -137,11 +140,22 @@ impl Core {
         self.publish(1, &self.edited(Vec::new(), Vec::new(), 1)?)
     }
 
-    /// Writes a copy of the index of `other`, which is another body of the same store.
+    /// Writes a copy of the index of `other`, which is another body of the same store with another
+    /// key.
     pub fn adopt(&self, other: &Locked<'_>) -> Result<()> {
         let generation = other.content.generation;
+        let seal_again = |sealed| {
+            let secret = Zeroizing::new(open_relation(&other.core.root, sealed));
+            seal_relation(&self.root, &secret)
+        };
+        let mut rows = Vec::new();
+        for (pair, all) in &other.content.relations {
+            let all = all.iter().map(seal_again).collect::<Result<Vec<_>>>()?;
+            rows.push(Row::Relations(*pair, all));
+        }
+        let bytes = self.edited(other.bytes.clone(), rows, generation)?;
         files::overwrite(&self.database(generation.wrapping_add(1)), &[])?;
-        self.publish(generation, &other.bytes)
+        self.publish(generation, &bytes)
     }
 
     /// Makes `bytes` the current index.

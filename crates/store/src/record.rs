@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use symbolon_common::PartyId;
 
 use crate::frame::Geometry;
+use crate::keys::{RootKey, random};
 use crate::meta::{FRAMES, MAX_SECTIONS};
-use crate::{GroupId, ItemId, ItemKind, ItemMeta, Section};
+use crate::{GroupId, ItemId, ItemKind, ItemMeta, Result as StoreResult, Section};
 
 /// The maximum length of a stored reason, in characters.
 const MAX_REASON: usize = 200;
@@ -119,6 +120,38 @@ impl Record {
 /// A party and one of its peers.
 pub type Pair = (PartyId, PartyId);
 
+/// The secret of a relation as the index has it, which anybody may read: a nonce, and the secret
+/// masked under the root key.
+pub(crate) type SealedRelation = [u8; 48];
+
+/// Masks the secret of a relation.
+///
+/// # Errors
+/// The system has no randomness.
+pub(crate) fn seal_relation(root: &RootKey, secret: &[u8; 32]) -> StoreResult<SealedRelation> {
+    let nonce = random::<16>()?;
+    let mut sealed = [0; 48];
+    sealed[..16].copy_from_slice(&nonce);
+    sealed[16..].copy_from_slice(secret);
+    mask_relation(root, &mut sealed);
+    Ok(sealed)
+}
+
+/// Returns the secret of a relation.
+pub(crate) fn open_relation(root: &RootKey, sealed: &SealedRelation) -> [u8; 32] {
+    let mut opened = *sealed;
+    mask_relation(root, &mut opened);
+    let mut secret = [0; 32];
+    secret.copy_from_slice(&opened[16..]);
+    secret
+}
+
+fn mask_relation(root: &RootKey, sealed: &mut SealedRelation) {
+    let (nonce, secret) = sealed.split_at_mut(16);
+    let mask = root.tag("relation", nonce);
+    secret.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
+}
+
 /// One change of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Edit {
@@ -129,7 +162,7 @@ pub(crate) enum Edit {
     /// Revokes a group.
     Revoke(GroupId, String),
     /// Replaces the relations of a party with a peer, the latest first.
-    Relate(Pair, Vec<[u8; 32]>),
+    Relate(Pair, Vec<SealedRelation>),
 }
 
 /// A row of a table that an edit writes or removes.
@@ -142,7 +175,7 @@ pub(crate) enum Row {
     Number((GroupId, ItemKind), u64),
     Dense((GroupId, ItemKind), u64),
     Dead(GroupId, String),
-    Relations(Pair, Vec<[u8; 32]>),
+    Relations(Pair, Vec<SealedRelation>),
 }
 
 /// The whole content of the index.
@@ -160,8 +193,8 @@ pub(crate) struct Content {
     /// For each group and kind, up to which sequence number all names are in use or were used, so
     /// that a long run of used names takes one row.
     pub dense: BTreeMap<(GroupId, ItemKind), u64>,
-    /// The secrets of relations, the latest first.
-    pub relations: BTreeMap<Pair, Vec<[u8; 32]>>,
+    /// Relations, the latest first.
+    pub relations: BTreeMap<Pair, Vec<SealedRelation>>,
 }
 
 impl Content {

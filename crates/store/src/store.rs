@@ -17,7 +17,9 @@ use crate::item_writer::ItemWriter;
 use crate::keys::Protection;
 use crate::location::StoreLocation;
 use crate::manifest::Manifest;
-use crate::record::{Edit, ItemState, Pair, Record, shorten};
+use crate::record::{
+    Edit, ItemState, Pair, Record, SealedRelation, open_relation, seal_relation, shorten,
+};
 use crate::{Filter, GroupId, ItemId, ItemKind, ItemMeta, Result, Section, StoreError, fault};
 
 /// One party's open store. Clones share it; any number of processes may have it open.
@@ -321,7 +323,12 @@ impl Store {
     /// # Errors
     /// [`StoreError::Damaged`]; an I/O error.
     pub fn relations(&self) -> Result<Vec<(Pair, Vec<[u8; 32]>)>> {
-        Ok(self.core.content(false)?.relations.into_iter().collect())
+        let kept = self.core.content(false)?.relations.into_iter();
+        Ok(kept.map(|(pair, all)| (pair, self.opened(&all))).collect())
+    }
+
+    fn opened(&self, all: &[SealedRelation]) -> Vec<[u8; 32]> {
+        all.iter().map(|sealed| open_relation(&self.core.root, sealed)).collect()
     }
 
     /// Replaces the relations of a party with a peer.
@@ -330,10 +337,12 @@ impl Store {
     /// [`StoreError::Damaged`]; an I/O error.
     pub fn set_relations(&self, pair: Pair, all: &[[u8; 32]]) -> Result<()> {
         let mut locked = self.core.exclusive()?;
-        if locked.content.relations.get(&pair).is_some_and(|known| known == all) {
+        if locked.content.relations.get(&pair).is_some_and(|known| self.opened(known) == all) {
             return Ok(());
         }
-        locked.commit(&[Edit::Relate(pair, all.to_vec())])
+        let seal = |secret| seal_relation(&self.core.root, secret);
+        let all = all.iter().map(seal).collect::<Result<Vec<_>>>()?;
+        locked.commit(&[Edit::Relate(pair, all)])
     }
 
     fn commit_void(&self, mut locked: Locked<'_>, edits: Vec<Edit>) -> Result<()> {

@@ -18,17 +18,29 @@ fn what_is_left_stays_and_only_the_new_key_opens_it() {
     let (path, store) = fresh(&folder);
     let begun = pool(&store, 1, 0, 20);
     store.take_range(begun, &[0], &[7]).unwrap().done().unwrap();
+    // Relations stay, and nobody reads them without the key.
+    let relation = [0xa7; 32];
+    store.set_relations((0.into(), 1.into()), &[relation]).unwrap();
     let spent = prepared(&store, 1, 0, &[5; 300]);
     store.take_prepared(spent).unwrap().done().unwrap();
     let empty = prepared(&store, 1, 1, &[]);
     drop(store);
+    let in_index = |bytes: &[u8]| {
+        let files = std::fs::read_dir(&path)
+            .unwrap()
+            .chain(std::fs::read_dir(path.join("body-2")).into_iter().flatten());
+        let texts = files.filter_map(|file| std::fs::read(file.unwrap().path()).ok());
+        texts.into_iter().any(|text| text.windows(bytes.len()).any(|window| window == bytes))
+    };
     let (first, second) = (key(&folder, "first"), key(&folder, "second"));
     // The key can be changed again.
     for (old, new) in [(Protection::None, &first), (first.clone(), &second)] {
         Store::encrypt(&path, &old, new).unwrap();
         assert!(matches!(Store::open(&path, &old), Err(StoreError::Locked { .. })));
     }
+    assert!(!in_index(&relation));
     let store = Store::open(&path, &second).unwrap();
+    assert_eq!(store.relations().unwrap(), [((0.into(), 1.into()), vec![relation])]);
     assert!(matches!(store.take_prepared(spent), Err(StoreError::AlreadyUsed { .. })));
     assert!(matches!(store.take_range(begun, &[6], &[8]), Err(StoreError::AlreadyUsed { .. })));
     check_records(&store.take_range(begun, &[7], &[20]).unwrap());
