@@ -180,15 +180,15 @@ impl Scene {
         let make =
             |party: u16| Store::create(folder.path().join(party.to_string()), &Protection::None);
         let stores = [0, 1].map(|party| make(party).unwrap());
-        let connect = |me: u16, transport| {
+        let connect = |me: u16, transport, timeout| {
             let config = self.config(me, transport, timeout);
             StockedSession::connect(config, &stores[usize::from(me)], circuit)
         };
         let honest = self.transports(|_| tampers::honest());
-        let filled = together(honest, |me, transport| connect(me, transport)?.fill(1));
+        let filled = together(honest, |me, transport| connect(me, transport, HANGING)?.fill(1));
         assert!(filled.into_iter().all(|filled| filled.is_ok_and(|filled| filled.made == 1)));
         together(tampered, |me, transport| {
-            let mut session = connect(me, transport)?;
+            let mut session = connect(me, transport, timeout)?;
             let filled = session.fill(2)?;
             assert_eq!((filled.kept, filled.made), (1, 1), "a fault went unnoticed");
             session.load(2)?;
