@@ -40,7 +40,7 @@ circuit = "$program"
 const = { N = $bidders }
 side_by_side = 1
 ready = 1
-wait = 600
+wait = 3600
 
 # All bidders have the same address here.
 [functions.auction.clients]
