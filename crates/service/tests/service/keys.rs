@@ -98,13 +98,13 @@ fn who_has_not_learnt_the_new_key_is_proven_the_old_one() {
     let new = [new_key(), new_key()];
     let functions = [adder(Protocol::Ywz)];
     let mut nodes: Vec<Node> = Vec::new();
-    for party in 0..2 {
+    for (party, new) in new.iter().enumerate() {
         let old = world.identities[party].clone();
-        world.parties[party].keys = vec![key(&old), key(&new[party])];
+        world.parties[party].keys = vec![key(&old), key(new)];
     }
-    for party in 0..2 {
+    for (party, new) in new.iter().enumerate() {
         let mut config = world.config(party, functions.to_vec());
-        config.identities.insert(0, new[party].clone());
+        config.identities.insert(0, new.clone());
         nodes.push(Node::start(config).unwrap());
     }
     std::mem::swap(&mut world.parties, &mut before);
@@ -209,7 +209,7 @@ fn a_relation_is_claimed_by_who_has_it() {
         while liar.hear().is_ok() {}
         refused();
     }
-    assert_eq!(known(2), [own_name.clone()]);
+    assert_eq!(known(2), std::slice::from_ref(&own_name));
     // Nor is the proof of another time taken.
     let mut liar = Liar::between(&world, 2, 0);
     let (theirs, drawn) = claim(&mut liar, vec![own_name.clone()]);
@@ -308,7 +308,7 @@ fn settings_change_and_no_call_is_lost() {
     assert_eq!(sum(&nodes, "goes-on", [1, 2]), 3);
     // Other parameters: the function waits until both have them.
     let wider = FunctionConfig { side_by_side: 3, ..adder(Protocol::Wrk) };
-    renew(0, &[wider.clone()]).unwrap();
+    renew(0, std::slice::from_ref(&wider)).unwrap();
     until("it is disabled", || {
         nodes.iter().all(|node| node.stock().functions[0].disabled.is_some())
     });
