@@ -2,9 +2,8 @@
 //! from the papers.
 
 use crate::common::{self, Setting, assert_runs};
-use symbolon_authenticated::wrk;
 use symbolon_circuit::{Circuit, Receivers};
-use symbolon_engine::{Compiled, OtExtension, Rho};
+use symbolon_engine::Rho;
 use symbolon_preprocessing::bucketing::{self, Batch};
 use symbolon_preprocessing::laand;
 use symbolon_transport::PhaseReport;
