@@ -7,7 +7,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use symbolon::circuit::{Circuit, Input, PartyId, Receivers, Stats, Type, builtin, read_circuit};
-use symbolon::{BitVec, CancelHandle, Error, ProtocolBytes, protocol_bytes};
+use symbolon::plan::{self, Alternative, PlanRequest};
+use symbolon::{BitVec, CancelHandle, Compiled, Error, ProtocolBytes, Rho, protocol_bytes};
 use symbolon_lang::{CompileError, Options, compile_file, compile_text};
 
 use crate::error::{self, exception, raise};
@@ -173,7 +174,7 @@ impl PyCircuit {
         ]))
     }
 
-    /// What protocols send for it, by formula, all parties together.
+    /// What protocols send for it, all parties together.
     fn costs<'py>(&self, py: Python<'py>, parties: u16) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let costs = wait(py, &CancelHandle::new(), || protocol_bytes(&self.0, parties))?;
         let one = |cost: &ProtocolBytes| {
@@ -186,6 +187,44 @@ impl PyCircuit {
             Ok(dict)
         };
         costs.iter().map(one).collect()
+    }
+
+    /// The ways of running it, the fastest first; and why the calibration of this machine, if there
+    /// is one, is of no use.
+    fn ways<'py>(
+        &self,
+        py: Python<'py>,
+        parties: u16,
+        count: u64,
+        link: &str,
+        rho: u32,
+    ) -> PyResult<(Vec<Bound<'py, PyDict>>, Option<String>)> {
+        let link = raise(py, link.parse())?;
+        let rho = Rho::from_bits(rho);
+        let wrong = || Error::InvalidInput("rho is 40, 64 or 80".to_string());
+        let rho = raise(py, rho.ok_or_else(wrong))?;
+        let (rates, unusable) = plan::kept_rates().or_built_in();
+        let request =
+            PlanRequest { parties, evaluations: count.max(1), rho, ..PlanRequest::over(link) };
+        let ways = wait(py, &CancelHandle::new(), || {
+            plan::alternatives(&Compiled::new(&self.0), request, &rates)
+        })?;
+        let ways = raise(py, ways)?;
+        let one = |one: &Alternative| {
+            let dict = PyDict::new(py);
+            dict.set_item("protocol", one.way.protocol.name())?;
+            dict.set_item("form", one.way.form.name())?;
+            dict.set_item("ot", one.way.ot.name())?;
+            dict.set_item("setup_bytes", one.setup_bytes)?;
+            dict.set_item("bytes", one.bytes)?;
+            dict.set_item("within_percent", one.within_percent)?;
+            dict.set_item("rounds", one.rounds)?;
+            dict.set_item("setup_seconds", one.setup_seconds)?;
+            dict.set_item("seconds", one.seconds)?;
+            dict.set_item("memory", one.memory)?;
+            Ok(dict)
+        };
+        Ok((ways.iter().map(one).collect::<PyResult<_>>()?, unusable))
     }
 
     fn __repr__(&self) -> String {

@@ -16,6 +16,7 @@ from ._clients import Submission, submit
 from ._cost import Cost, ProtocolCost
 from ._node import Node, NodeFunction
 from ._party import Dealer, Party, Peer, simulate
+from ._plan import Plan, Way, plan
 from ._result import Batch, Report, Result
 from ._store import Item, Made, Material
 from ._symbolon import (
@@ -95,6 +96,7 @@ __all__ = [
     "Peer",
     "PeerMismatch",
     "PeerUnreachable",
+    "Plan",
     "Port",
     "ProtocolCost",
     "Report",
@@ -104,6 +106,7 @@ __all__ = [
     "SymbolonError",
     "Table",
     "Type",
+    "Way",
     "__version__",
     "abs",
     "abs_diff",
@@ -129,6 +132,7 @@ __all__ = [
     "min",
     "minimum",
     "options",
+    "plan",
     "rem",
     "simulate",
     "sint",

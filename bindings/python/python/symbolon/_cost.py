@@ -16,9 +16,9 @@ class ProtocolCost:
     form: str | None
     """How it garbles, if there is a choice."""
     ot: str
-    """The OT extension that ``independent`` is for: the one of fast links."""
+    """The OT extension that the bytes are for: the one of fast links."""
     independent: int
-    """Bytes of the function-independent phase, which can be done before the circuit is known."""
+    """Bytes of the function-independent phase: zero for protocols without triples."""
     rest: int
     """Bytes of the function-dependent and the online phase."""
 
@@ -31,7 +31,7 @@ class ProtocolCost:
 class Cost:
     """The gates of a circuit, and the bytes that protocols send for one evaluation.
 
-    The bytes follow from formulas; `duplo` and `dualex`, which have none, are left out.
+    The bytes are those of a run on one thread, those of `duplo` to a twentieth.
     """
 
     def __init__(self, circuit: Circuit, parties: int) -> None:
