@@ -54,10 +54,10 @@ impl Traffic {
             let given = given.saturating_sub(start).min(chunk);
             let chunk = chunk as u64;
             self.draw(3 * chunk - given as u64);
-            self.message(laand::Width::for_rho(rho).bytes() as u64 * chunk);
+            self.message(laand::ULength::for_rho(rho).bytes() as u64 * chunk);
         }
         // The bits of ρ, and the messages for them.
-        let width = laand::Width::for_rho(rho);
+        let width = laand::ULength::for_rho(rho).width();
         let bits = laand::zero_test_bits(width) as u64;
         self.draw(bits);
         self.message(bits * width.bytes() as u64);
