@@ -2,9 +2,9 @@
 //!
 //! There are no certificate authorities: the peer is the holder of the private key for a pinned
 //! fingerprint. A side that may prove one of several keys proves the first that the other accepts;
-//! the other names those that it accepts as if they were authorities. The verifiers here compare fingerprints and leave the handshake's signature to
-//! rustls; names and dates in certificates are ignored. There is no session resumption and no early
-//! data.
+//! the other names those that it accepts as if they were authorities. The verifiers here compare
+//! fingerprints and leave the handshake's signature to rustls; names and dates in certificates are
+//! ignored. There is no session resumption and no early data.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream;
