@@ -101,13 +101,6 @@ impl AcceptedKey {
     }
 }
 
-/// Formats a time as RFC 3339 does, in UTC and whole seconds.
-pub(crate) fn utc(seconds: u64) -> String {
-    let time = i64::try_from(seconds).ok().map(OffsetDateTime::from_unix_timestamp);
-    let text = time.and_then(|time| time.ok()?.format(&Rfc3339).ok());
-    text.unwrap_or_else(|| format!("{seconds} seconds after 1970"))
-}
-
 /// A party's key pair (Ed25519) with a self-signed certificate.
 ///
 /// Names and dates in the certificate are meaningless: peers recognise each other by

@@ -509,7 +509,7 @@ impl Reception<'_> {
                     )
                 }
                 TransportReason::KeyExpired { until } => {
-                    format!("its key was accepted until {}", crate::keys::utc(*until))
+                    format!("its key was accepted until {}", crate::text::utc(*until))
                 }
                 _ => "it has another key than the expected one".to_string(),
             },

@@ -8,7 +8,7 @@ use symbolon_common::escape::Excerpt;
 
 use crate::check::DEALER;
 use crate::fault::Fault;
-use crate::text::SHOWN;
+use crate::text::{SHOWN, utc};
 
 /// Why a connection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -243,7 +243,7 @@ impl fmt::Display for Sentence<'_> {
                 write!(f, "{who} refused our key: it expects another fingerprint")
             }
             TransportReason::KeyExpired { until } => {
-                write!(f, "the key of {who} was accepted until {}", crate::keys::utc(*until))
+                write!(f, "the key of {who} was accepted until {}", utc(*until))
             }
             TransportReason::OwnKeyExpired => {
                 write!(f, "{who} accepts our key no longer: its time is over there")

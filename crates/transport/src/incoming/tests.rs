@@ -172,7 +172,7 @@ fn of_several_keys_the_peer_is_proven_one_that_it_accepts() {
 fn times_are_those_of_rfc_3339() {
     let time = AcceptedKey::read_until("2026-12-31T01:00:00+01:00").unwrap();
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
-    assert_eq!(crate::keys::utc(seconds), "2026-12-31T00:00:00Z");
+    assert_eq!(crate::text::utc(seconds), "2026-12-31T00:00:00Z");
     for text in ["", "2026-12-31", "2026-12-31T00:00:00", "tomorrow"] {
         assert!(AcceptedKey::read_until(text).is_err(), "{text}");
     }
