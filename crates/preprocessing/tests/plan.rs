@@ -2,6 +2,7 @@
 
 use num_bigint::BigUint;
 use symbolon_preprocessing::bucketing::{Batch, plan, smallest_batch, smallest_batch_anchored};
+use symbolon_preprocessing::laand::ULength;
 
 fn choose(n: u64, k: u64) -> BigUint {
     let product = |range: std::ops::RangeInclusive<u64>| {
@@ -79,8 +80,8 @@ fn the_page_has_these_sizes() {
         let [three, four, five] = [3, 4, 5].map(|b| readable(smallest(b, rho).unwrap()));
         // Correlated OTs by IKNP, U, and d.
         let bytes = [3usize, 4, 5].map(|b| {
-            let (mask, width) = (usize::from(!known), if rho == 40 { 8 } else { 16 });
-            let bits = 8 * (16 * (3 * b + mask) + width * b) + 2 * b - 2 + mask;
+            let (mask, u) = (usize::from(!known), ULength::for_rho(rho).bytes());
+            let bits = 8 * (16 * (3 * b + mask) + u * b) + 2 * b - 2 + mask;
             (bits as f64 / 8.0).round().to_string()
         });
         let row = format!("| {name} | {three} | {four} | {five} | {} |\n", bytes.join(" / "));
