@@ -35,9 +35,9 @@ impl Circuit {
     /// component has more than 2^30 wires, more than 2^27 wires and 256 for each step beside its
     /// inputs, or a list of more than 2^31 entries, an argument of a call or repeat is an empty
     /// range, the calls of a component name more arguments than its list has and 256 for each step,
-    /// its repeats name more arguments or runs of wires than its lists have and 256 for each repeat,
-    /// calls and repeats pass more than 2^28 wires and 2^14 for each step beyond 4 for each of their
-    /// gates, an enumeration has no variants, or the flattened program would have more than 2^48
+    /// its repeats name more arguments or runs of wires than its lists have and 256 for each
+    /// repeat, calls and repeats pass more than 2^28 wires and 2^14 for each step beyond 4 for each
+    /// of their gates, an enumeration has no variants, or the flattened program would have more than 2^48
     /// gates and calls, where a look-up counts as the gates that would replace it.
     pub fn new(
         name: impl Into<String>,

@@ -124,7 +124,8 @@ pub fn eval_words(plan: &Plan, inputs: &[u64]) -> Vec<u64> {
     eval_lanes(plan, inputs)
 }
 
-/// A circuit that is evaluated many times: it is planned once, which takes longer than an evaluation.
+/// A circuit that is evaluated many times: it is planned once, which takes longer than an
+/// evaluation.
 pub struct Evaluator<'a> {
     circuit: &'a Circuit,
     plan: Plan,

@@ -372,8 +372,8 @@ impl ProtocolSpec {
     }
 }
 
-/// Forecasts what all parties do to run a circuit in some way; `InvalidInput` if the protocol cannot
-/// run it.
+/// Forecasts what all parties do to run a circuit in some way; `InvalidInput` if the protocol
+/// cannot run it.
 pub type ForecastRun = fn(&Compiled, &Way<'_>) -> Result<Forecast>;
 
 /// Returns how many batches of a circuit share one cut-and-choose, at most the given number.

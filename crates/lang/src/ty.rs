@@ -171,7 +171,7 @@ impl Shapes {
         self.known.get(ty).copied()
     }
 
-    /// Adds a shape; returns `None` if it would have more than [`MAX_BITS`] bits, or too many parts.
+    /// Adds a shape; returns `None` if it would have more than [`MAX_BITS`] bits or too many parts.
     pub fn add(&mut self, ty: Ty, shape: Shape) -> Option<TyId> {
         let size = |part: TyId| self.shapes[part.0 as usize].1;
         let bits = Self::bits(&shape, |part| size(part).bits)?;

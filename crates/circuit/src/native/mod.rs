@@ -38,8 +38,8 @@
 //! Items that cost no bytes are limited, so that memory is bounded by a file's length and these
 //! limits: all components of a file together have at most 2^30 inputs, 2^26 outputs, and 2^28 other
 //! wires and 256 for each step; enumerations have a variant; types are nested at most 64 deep, and
-//! hold at most 2^16 more values than bits. The writer refuses other circuits. Wires that calls pass
-//! cost no bytes either: [`Circuit::new`](crate::Circuit::new) limits them.
+//! hold at most 2^16 more values than bits. The writer refuses other circuits. Wires that calls
+//! pass cost no bytes either: [`Circuit::new`](crate::Circuit::new) limits them.
 
 mod read;
 #[cfg(test)]

@@ -36,8 +36,8 @@ pub fn set_on_signal(flag: &Arc<AtomicBool>) -> CliResult<()> {
     Ok(())
 }
 
-/// Sets `flag` whenever the terminal hangs up or an operator asks for the settings to be read again:
-/// SIGHUP. It then no longer ends this process.
+/// Sets `flag` at every SIGHUP: an operator asks for the settings to be read again, or the terminal
+/// hangs up. The signal then no longer ends this process.
 ///
 /// # Errors
 /// A failure of the class `System` when that is not possible.

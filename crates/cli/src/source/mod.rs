@@ -134,8 +134,8 @@ impl CircuitSpec {
         Ok((self.give_out(circuit, parties)?, parties))
     }
 
-    /// Assigns the inputs of a compiled program as `owners` says, among `parties` parties or as many
-    /// as are named; also returns their number.
+    /// Assigns the inputs of a compiled program as `owners` says, among `parties` parties or as
+    /// many as are named; also returns their number.
     ///
     /// # Errors
     /// A usage failure when there is no such input, or an owner is not a party.

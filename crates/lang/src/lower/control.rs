@@ -222,7 +222,8 @@ impl Machine<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Writes the rounds of a loop, as a repeat if it `may` be one; appends their values to `values`.
+    /// Writes the rounds of a loop, as a repeat if it `may` be one; appends their values to
+    /// `values`.
     fn rounds(
         &mut self,
         frame: &mut Frame,

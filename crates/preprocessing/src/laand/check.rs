@@ -39,8 +39,8 @@ pub(crate) struct LaAndCheck<'a> {
 }
 
 impl LaAndCheck<'_> {
-    /// Opens d, given this party's bits, and checks all triples with these S of this length; returns
-    /// d.
+    /// Opens d, given this party's bits, and checks all triples with these S of this length;
+    /// returns d.
     ///
     /// Check: leaky AND | `leaky AND`, after commitments to d and ρ·V | wrong U, d, S | 1/2 for a
     /// guess of an x share; else 2^-(w−2)

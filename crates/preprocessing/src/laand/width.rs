@@ -8,12 +8,12 @@
 //! `docs/proofs/leaky-ands.md` shows that a wrong triple then passes with probability 2^-(w−2).
 //!
 //! So w − 2 must be at least ρ. [`ULength`] is the least such w of whole bytes: 48 bits at ρ = 40,
-//! 72 at ρ = 64, 88 at ρ = 80. With buckets of three, 48 bits save 60 bytes per AND gate between two
-//! parties. In memory the words of U and S have 64 or 128 bits ([`Width`]): they are computed as
-//! fast as that, and packed when they are sent.
+//! 72 at ρ = 64, 88 at ρ = 80. With buckets of three, 48 bits save 60 bytes per AND gate between
+//! two parties. In memory, words of U and S have 64 or 128 bits ([`Width`]); U is packed for the
+//! wire.
 //!
-//! Departure: leaky ANDs: Φ, U, S, T | κ bits | their w lowest bits, w = ρ + 2 in whole bytes | only
-//! a linear check and the bit d use them (`docs/proofs/leaky-ands.md#messages-of-w-bits`)
+//! Departure: leaky ANDs: Φ, U, S, T | κ bits | their w lowest bits, w = ρ + 2 in whole bytes |
+//! only a linear check and the bit d use them (`docs/proofs/leaky-ands.md#messages-of-w-bits`)
 
 use bytemuck::Pod;
 use symbolon_primitives::{BitVec, Block, gf128, lsbs, truncate_u64, xor_masked, xor_words_masked};
@@ -167,7 +167,7 @@ impl ULength {
         &bytes[..packed * n]
     }
 
-    /// Returns where the bytes of so long values are put, to be [`unpack`](Self::unpack)ed there.
+    /// Returns the memory for packed values, which [`unpack`](Self::unpack) then makes words of.
     pub(super) fn packed<W: Word>(self, words: &mut [W]) -> &mut [u8] {
         let n = words.len();
         &mut bytemuck::cast_slice_mut(words)[..self.bytes() * n]

@@ -6,9 +6,9 @@
 //! already, and others may wait in a store. So the parties open ρ·Σ V_i for a random ρ = Σ ρ_i that
 //! nobody knows.
 //!
-//! V, ρ and the following values are in GF(2^v), v = 64 if w ≤ 64 and else 128; only the v last bits
-//! of V are used. P_i draws m = 6v authenticated bits b^i and v random bits R_i with the batch. With its keys K_i[b^j_k], it
-//! sends P_j, before the coin for χ is tossed,
+//! V, ρ and the following values are in GF(2^v), with v = 64 if w ≤ 64 and otherwise 128; only the v
+//! last bits of V are used. P_i draws m = 6v authenticated bits b^i and v random bits R_i with the
+//! batch. With its keys K_i[b^j_k], it sends P_j, before the coin for χ is tossed,
 //!
 //! ```text
 //! c_ij,k = H(K_i[b^j_k], ij‖k) ⊕ H(K_i[b^j_k] ⊕ Δ_i, ij‖k) ⊕ R_i          (v bits of each H)

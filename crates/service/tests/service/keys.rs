@@ -118,8 +118,8 @@ fn who_has_not_learnt_the_new_key_is_proven_the_old_one() {
     assert_eq!(sum(&nodes, "new", [1, 2]), 3);
 }
 
-/// Cheat: 2; 1 | service | goes on with a key whose time is over | the connection ends, and no other
-/// is accepted; both sides say why | always
+/// Cheat: 2; 1 | service | goes on with a key whose time is over | the connection ends, and no
+/// other is accepted; both sides say why | always
 #[test]
 fn a_key_whose_time_is_over_is_refused() {
     for lapses in [0, 1] {

@@ -7,8 +7,8 @@
 //! accepted key.
 //!
 //! A store keeps the last [`MAX_RELATIONS`] relations with each peer: somebody else who holds an
-//! accepted key and does not know the secret gets a relation of its own, and cannot end the one
-//! that is there.
+//! accepted key and does not know the secret gets a relation of its own, beside the one that is
+//! there. Only by as many new relations could it push that one out, and void what was prepared.
 
 use std::collections::BTreeSet;
 
@@ -114,8 +114,8 @@ impl std::fmt::Debug for Relation {
     }
 }
 
-/// Returns the items of a store that can no longer be used, because they name a relation that a peer
-/// did not know any more when it was last there.
+/// Returns the items of a store that can no longer be used, because they name a relation that a
+/// peer did not know any more when it was last there.
 ///
 /// # Errors
 /// `Store`.

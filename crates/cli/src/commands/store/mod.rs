@@ -120,8 +120,8 @@ struct ItemJson {
     name: Option<String>,
     /// `available`, `used` or `void`.
     state: &'static str,
-    /// Why it can no longer be used: why it is void, what is all gone from a pool, or that a peer does
-    /// not know it any more.
+    /// Why it can no longer be used: why it is void, what is all gone from a pool, or that a peer
+    /// does not know it any more.
     reason: Option<String>,
     /// Runs; of a pool chunks of 128 gates, then input bits of each party.
     left: Vec<u64>,
