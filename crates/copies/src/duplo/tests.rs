@@ -472,9 +472,9 @@ fn a_slow_garbler_is_waited_for() {
     let inputs = inputs.collect();
     let scene = Scene { circuit, inputs, components: Vec::new(), ..Scene::new(None, 16, 0) };
     let ended = scene.run(|[garbler, evaluator]| {
-        evaluator.set_timeout(Duration::from_secs(2));
+        evaluator.set_timeout(Duration::from_secs(6));
         let slow = FnAdversary::new().listening().on_message("duplo: output keys", 0, |_| {
-            std::thread::sleep(Duration::from_millis(2500));
+            std::thread::sleep(Duration::from_millis(6500));
             Action::Send
         });
         garbler.set_adversary(Box::new(slow));

@@ -1,10 +1,10 @@
 use std::net::TcpStream;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::{
-    AcceptedKey, AdmissionPolicy, Client, DEALER, Error, Fingerprint, Identity, Listener, Meter,
-    Options, PartyId, Peer, TransportReason, connect_lanes,
+    AcceptedKey, AdmissionPolicy, Client, DEALER, Error, Fingerprint, Identity, Incoming, Listener,
+    Meter, Options, PartyId, Peer, TransportReason, connect_lanes,
 };
 
 /// Only bounds the duration of a test that hangs.
@@ -92,6 +92,19 @@ fn other_keys_and_other_hosts_are_refused() {
     assert_eq!(came[0].key, Some(known.fingerprint()));
 }
 
+/// Waits until a connection has failed because one side did not accept the other's key. The side
+/// that refuses writes down why only after the other side has heard of it.
+fn recorded_refusal(clients: &mut Incoming<'_>) -> TransportReason {
+    let deadline = Instant::now() + WAIT;
+    while Instant::now() < deadline {
+        assert!(clients.next(Duration::from_millis(5)).unwrap().is_none());
+        if let Some(reason) = clients.refused_key() {
+            return reason;
+        }
+    }
+    panic!("no connection failed because of a key");
+}
+
 /// Cheat: dealer | connecting | a key whose time is over | the pinned key | always
 #[test]
 fn a_key_is_accepted_until_its_time() {
@@ -107,32 +120,27 @@ fn a_key_is_accepted_until_its_time() {
     let host_options = options(DEALER, Some(&host_key));
     let mut clients = listener.incoming(&host_options, &admit).unwrap();
     let pin = host(Some(host_key.fingerprint()));
-    let refused = thread::scope(|scope| {
+    let (refused, recorded) = thread::scope(|scope| {
         let dialled = scope.spawn(|| connect_lanes(&own_options, &address, &pin, 1).unwrap_err());
-        while !dialled.is_finished() {
-            assert!(clients.next(Duration::from_millis(5)).unwrap().is_none());
-        }
-        dialled.join().unwrap()
+        let recorded = recorded_refusal(&mut clients);
+        (dialled.join().unwrap(), recorded)
     });
-    assert_eq!(refused, Error::transport(DEALER, TransportReason::OwnKeyExpired));
     let reason = TransportReason::KeyExpired { until: seconds };
-    assert_eq!(clients.refused_key(), Some(reason.clone()));
+    assert_eq!(recorded, reason);
+    assert_eq!(refused, Error::transport(DEALER, TransportReason::OwnKeyExpired));
     drop(clients);
     // The client accepts the host's key no longer; it tells so.
     let mut clients = listener.incoming(&host_options, &AdmissionPolicy::Anybody).unwrap();
     let keys = vec![until(&host_key, Some(ended))];
     let expired = Peer { keys, ..pin.clone() };
-    let refused = thread::scope(|scope| {
+    let (refused, recorded) = thread::scope(|scope| {
         let dialled =
             scope.spawn(|| connect_lanes(&own_options, &address, &expired, 1).unwrap_err());
-        while !dialled.is_finished() {
-            assert!(clients.next(Duration::from_millis(5)).unwrap().is_none());
-        }
-        assert!(clients.next(Duration::from_millis(500)).unwrap().is_none());
-        dialled.join().unwrap()
+        let recorded = recorded_refusal(&mut clients);
+        (dialled.join().unwrap(), recorded)
     });
     assert_eq!(refused, Error::transport(DEALER, reason));
-    assert_eq!(clients.refused_key(), Some(TransportReason::OwnKeyExpired));
+    assert_eq!(recorded, TransportReason::OwnKeyExpired);
     assert!(refused.to_string().starts_with("the key of the dealer was accepted until 20"));
 }
 
