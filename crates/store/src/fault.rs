@@ -18,6 +18,7 @@ pub const POINTS: &[&str] = &[
     "write.frame",
     "finish.flushed",
     "finish.unlocked",
+    "finish.moved",
     "finish.renamed",
     "finish.committed",
     "commit.written",

@@ -3,8 +3,8 @@
 //! A draft has its own directory, `drafts/RANDOM`, with a file that its process keeps locked (an
 //! unlocked one belonged to a process that died), and a file that describes the future item.
 //! [`ItemWriter::finish`] flushes all files, moves the directory to `items/ID` under the store's
-//! lock and then enters the item into the index. A crash before that leaves files that no item
-//! refers to; garbage collection removes them.
+//! lock and then enters the item into the index; [`ClosedItem::publish_all`] enters several with one
+//! commit. A crash before that leaves files that no item refers to; garbage collection removes them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -138,13 +138,11 @@ impl ItemWriter {
         Ok(ClosedItem { writer: self, record })
     }
 
-    fn publish(&mut self, record: Record) -> Result<()> {
-        let core = self.core.clone();
-        let mut locked = core.exclusive()?;
-        refuse_known(&locked, &record.meta)?;
-        let target = core.item(&self.id);
+    /// Moves the files to where those of items are. A commit has to follow.
+    fn move_files(&mut self) -> Result<()> {
+        let target = self.core.item(&self.id);
         // No record refers to these files: a crash between moving and committing left them.
-        if files::discard(&target, core.wipes())? == files::Discarded::Busy {
+        if files::discard(&target, self.core.wipes())? == files::Discarded::Busy {
             return Err(StoreError::Exists { item: self.id });
         }
         let path = self.directory.join("lock");
@@ -155,11 +153,7 @@ impl ItemWriter {
         fs::rename(&self.directory, &target)
             .map_err(|e| StoreError::io("move", &self.directory, &e))?;
         self.moved = true;
-        files::sync_directory(&core.items())?;
-        files::sync_directory(&core.drafts())?;
-        fault::point("finish.renamed");
-        locked.commit(&[Edit::Put(self.id, Box::new(record))])?;
-        fault::point("finish.committed");
+        fault::point("finish.moved");
         Ok(())
     }
 }
@@ -173,12 +167,41 @@ impl ClosedItem {
     /// Enters the item into the store. When this returns, the item can be taken from.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`] if that has happened in the
-    /// meantime; an I/O error. The item is then lost.
+    /// As [`ClosedItem::publish_all`].
     pub fn publish(self) -> Result<ItemId> {
-        let ClosedItem { mut writer, record } = self;
-        writer.publish(record)?;
-        Ok(writer.id)
+        let id = self.id();
+        ClosedItem::publish_all(vec![self])?;
+        Ok(id)
+    }
+
+    /// Enters items of one store at once. When this returns, all can be taken from; after an error
+    /// or a crash, none.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`] if that has happened in the
+    /// meantime; [`StoreError::Invalid`] if the items are of several stores; an I/O error. The items
+    /// are then lost.
+    pub fn publish_all(mut items: Vec<ClosedItem>) -> Result<()> {
+        let Some(first) = items.first() else { return Ok(()) };
+        let core = first.writer.core.clone();
+        if items.iter().any(|item| !Arc::ptr_eq(&item.writer.core, &core)) {
+            return Err(StoreError::Invalid("the items are of several stores".to_string()));
+        }
+        let mut locked = core.exclusive()?;
+        for (place, item) in items.iter().enumerate() {
+            refuse_known(&locked, &item.record.meta)?;
+            if items[..place].iter().any(|other| other.id() == item.id()) {
+                return Err(StoreError::Exists { item: item.id() });
+            }
+        }
+        items.iter_mut().try_for_each(|item| item.writer.move_files())?;
+        files::sync_directory(&core.items())?;
+        files::sync_directory(&core.drafts())?;
+        fault::point("finish.renamed");
+        let entered = items.into_iter().map(|item| Edit::Put(item.id(), Box::new(item.record)));
+        locked.commit(&entered.collect::<Vec<_>>())?;
+        fault::point("finish.committed");
+        Ok(())
     }
 }
 

@@ -55,6 +55,11 @@ fn act(task: &str, path: &Path) -> Result<()> {
     let wanted = |kind| Filter { kind: Some(kind), ..Filter::default() };
     match task {
         "refill" => drop(try_pool(&store, 3, 0, POOL)?),
+        "together" => {
+            let items = (0..3).map(|sequence| try_closed(&store, 5, sequence, &[5; 300]));
+            ClosedItem::publish_all(items.collect::<Result<_>>()?)?;
+            use_up(path, "together");
+        }
         "range" => {
             let item = store.available_items(&wanted(ItemKind::Pool))?.remove(0);
             let next = item.next[0];
@@ -182,6 +187,10 @@ fn inspect(path: &Path, what: &str) {
             }
         }
     }
+    // Items that are entered at once are there together or not at all.
+    let five = available_items(&store).iter().filter(|item| item.group == group(5)).count();
+    let (entered, gone) = (used.contains("together"), used.contains("exercised"));
+    assert!(gone || five == 3 || five == 0 && !entered, "{what}: {five} of 3 items");
     for (id, result) in store.verify(|_| {}).unwrap() {
         result.unwrap_or_else(|e| panic!("{what}: {id} is visible and not whole: {e}"));
     }
@@ -190,6 +199,7 @@ fn inspect(path: &Path, what: &str) {
 /// Checks that the store still works: everything left can be used, new items made, and everything
 /// collected.
 fn exercise(path: &Path, what: &str) {
+    use_up(path, "exercised");
     let store = open(path);
     for item in available_items(&store) {
         let taken = match item.meta.kind {
@@ -209,7 +219,8 @@ fn exercise(path: &Path, what: &str) {
     inspect(path, what);
 }
 
-const TASKS: [&str; 7] = ["refill", "range", "rest", "prepared", "kill", "void", "collect"];
+const TASKS: [&str; 8] =
+    ["refill", "together", "range", "rest", "prepared", "kill", "void", "collect"];
 
 /// Restores the files of a furnished store, and keeps the store's own location.
 struct Snapshot {

@@ -402,3 +402,22 @@ fn secrets_are_not_printed_and_files_are_private() {
         assert_eq!(mode(&item.join("0.bin")) & 0o777, 0o600);
     }
 }
+
+#[test]
+fn items_are_entered_together_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, store) = fresh(&folder);
+    let item = |group, sequence| try_closed(&store, group, sequence, &[5; 300]).unwrap();
+    ClosedItem::publish_all(Vec::new()).unwrap();
+    let doubled = ClosedItem::publish_all(vec![item(1, 0), item(1, 1), item(1, 0)]).unwrap_err();
+    assert!(matches!(doubled, StoreError::Exists { .. }), "{doubled}");
+    assert_eq!(available_items(&store), []);
+    ClosedItem::publish_all(vec![item(1, 0), item(1, 1)]).unwrap();
+    assert_eq!(available_items(&store).len(), 2);
+    let other = tempfile::tempdir().unwrap();
+    let (_, elsewhere) = fresh(&other);
+    let foreign = try_closed(&elsewhere, 1, 3, &[5; 300]).unwrap();
+    let mixed = ClosedItem::publish_all(vec![item(1, 2), foreign]).unwrap_err();
+    assert!(matches!(mixed, StoreError::Invalid(_)), "{mixed}");
+    assert_eq!(available_items(&store).len(), 2);
+}

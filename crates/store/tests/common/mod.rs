@@ -13,13 +13,18 @@ pub const RECORD: usize = 16;
 /// The size of a frame here: records straddle frames.
 pub const FRAME: u32 = 100;
 
-pub fn meta(kind: ItemKind, group: u8, sequence: u64) -> ItemMeta {
-    let mut group = [group; 32];
+/// Returns the name of a group.
+pub fn group(number: u8) -> [u8; 32] {
+    let mut group = [number; 32];
     group[0] ^= 0x5a;
+    group
+}
+
+pub fn meta(kind: ItemKind, group: u8, sequence: u64) -> ItemMeta {
     ItemMeta {
         kind,
         protocol: "wrk".to_string(),
-        group,
+        group: self::group(group),
         party: 0.into(),
         peers: vec![ItemPeer { party: 1.into(), fingerprint: Some("ab".repeat(32)) }],
         dealer: None,
@@ -58,10 +63,15 @@ pub fn try_pool(store: &Store, group: u8, sequence: u64, count: u64) -> Result<I
 
 /// Creates a prepared item with these bytes.
 pub fn prepared(store: &Store, group: u8, sequence: u64, bytes: &[u8]) -> ItemId {
+    try_closed(store, group, sequence, bytes).and_then(ClosedItem::publish).unwrap()
+}
+
+/// Creates a prepared item with these bytes, and does not enter it into the store.
+pub fn try_closed(store: &Store, group: u8, sequence: u64, bytes: &[u8]) -> Result<ClosedItem> {
     let meta = meta(ItemKind::Prepared, group, sequence);
-    let mut item_writer = store.begin(meta, &[Section::Whole], FRAME).unwrap();
-    item_writer.section(0).put(bytes).unwrap();
-    item_writer.finish(vec![1]).unwrap()
+    let mut item_writer = store.begin(meta, &[Section::Whole], FRAME)?;
+    item_writer.section(0).put(bytes)?;
+    item_writer.close(vec![1])
 }
 
 /// Reads everything that was taken of a section.

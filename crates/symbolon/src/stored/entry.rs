@@ -63,9 +63,8 @@ impl Entry {
         if !all_say_meanwhile(network, &mut self.rounds, question, true)? {
             return Err(Error::store("another party could not write what was prepared"));
         }
-        for item in self.waiting.drain(..) {
-            self.items.push(item.publish().map_err(failed)?);
-        }
-        Ok(())
+        let items = std::mem::take(&mut self.waiting);
+        self.items.extend(items.iter().map(ClosedItem::id));
+        ClosedItem::publish_all(items).map_err(failed)
     }
 }
