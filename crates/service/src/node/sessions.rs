@@ -156,9 +156,13 @@ impl Shared {
         self.idle(state, tag, 0);
     }
 
-    /// Returns whether calls of a function wait for what is being prepared.
-    pub(super) fn is_awaited(&self, function: usize) -> bool {
-        self.lock().functions[function].waiting > 0
+    /// Returns whether executions of a function that are being prepared are urgent: calls wait for
+    /// them, or there are no others. Work that has begun at low priority would not hurry for a call.
+    pub(super) fn is_urgent(&self, function: usize, count: usize) -> bool {
+        let state = &*self.lock();
+        let of = state.sessions.values().filter(|open| open.function == function);
+        let ready: usize = of.map(|open| open.ready).sum();
+        state.functions[function].waiting > 0 || ready <= count
     }
 
     /// A session has more prepared executions.

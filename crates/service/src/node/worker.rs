@@ -68,8 +68,7 @@ impl Worker {
         while let Ok(command) = commands.recv() {
             match command {
                 Command::Fill(count) => {
-                    let awaited = self.shared.is_awaited(self.function);
-                    let filled = match awaited {
+                    let filled = match self.shared.is_urgent(self.function, count) {
                         true => executions.fill(count),
                         false => in_background(|| executions.fill(count)),
                     };
