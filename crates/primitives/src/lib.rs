@@ -63,3 +63,6 @@ pub use crate::select::{lsbs, truncate_u64, xor_key_masked, xor_masked, xor_word
 pub use crate::selected_sums::SelectedSums;
 pub use crate::transcript::{Challenge, Transcript};
 pub use crate::transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
+
+/// Why the settings with which this crate was compiled make it slow, if they do: a sentence.
+pub const SLOW_BUILD: Option<&str> = option_env!("SYMBOLON_SLOW_BUILD");

@@ -26,8 +26,7 @@ pub fn processor() -> Option<String> {
 /// ```
 pub fn slow_build() -> Vec<&'static str> {
     let mut found = Vec::new();
-    // `build.rs` sets this variable.
-    found.extend(option_env!("SYMBOLON_SLOW_BUILD"));
+    found.extend(symbolon_primitives::SLOW_BUILD);
     let wide = matches!(Backend::active(), Backend::Vaes512);
     if wide && cfg!(not(curve25519_dalek_backend = "avx512")) {
         found.push(

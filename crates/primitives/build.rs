@@ -1,4 +1,4 @@
-//! Warns users whose settings make the library slow.
+//! Warns users whose settings make the library slow: the kernels are in this crate.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -9,8 +9,8 @@ fn main() {
         return;
     }
     let warning = format!(
-        "symbolon is built with opt-level {level}, which makes it many times slower: set opt-level = 3 \
-         for [profile.dev.package.\"*\"] in Cargo.toml"
+        "symbolon's kernels are built with opt-level {level}, which makes it many times slower: set \
+         opt-level = 3 for [profile.dev.package.\"*\"] in Cargo.toml"
     );
     println!("cargo::rustc-env=SYMBOLON_SLOW_BUILD={warning}");
     println!("cargo::warning={warning}");
