@@ -440,6 +440,22 @@ fn chacha20_and_hmac_as_published() {
 }
 
 #[test]
+fn an_hmac_from_the_states_of_its_key_takes_two_blocks() {
+    let states = "fn main(k: [u8; 4] from 0) -> (s: [[u32; 8]; 2] to 0) {
+        std::crypto::hmac_sha256_states(k)
+    }";
+    let states = compute(states, &[&format!("{:?}", b"Jefe")]).swap_remove(0);
+    let mac = "fn main(s: [[u32; 8]; 2] from 0, t: [u8; 28] from 1) -> (m: [u8; 32] to all) {
+        std::crypto::hmac_sha256_from(s, t)
+    }";
+    assert_eq!(
+        hex_of(mac, &[&states, &format!("{:?}", b"what do ya want for nothing?")]),
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+    );
+    assert_eq!(and_count(&circuit(mac)), 44_542);
+}
+
+#[test]
 fn switches_reach_every_permutation() {
     for (n, switches, permutations) in [(1, 0, 1), (2, 1, 2), (3, 3, 6), (4, 5, 24), (5, 8, 120)] {
         let text = format!(
