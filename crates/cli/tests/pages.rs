@@ -20,11 +20,12 @@ use crate::common::{Ended, end, free_address, symbolon};
 const OTHERS: [&str; 2] = ["cargo ", "yosys "];
 
 /// Pages whose commands are run here.
-const RUN: [&str; 5] = [
+const RUN: [&str; 6] = [
     "README.md",
     "docs/guide.md",
     "docs/language.md",
     "docs/performance.md",
+    "docs/service.md",
     "packaging/README.md",
 ];
 
@@ -300,7 +301,6 @@ fn the_guide_s_commands_do_what_it_says() {
     stage.write("alice", "alice.toml", &own.replace('…', &prints[1]));
     let his = own.replace("listen", "connect").replace("alice", "bob").replace("= 0", "= 1");
     stage.write("bob", "bob.toml", &his.replace('…', &prints[0]));
-    stage.write("alice", "tender.toml", &block(&guide, "toml", "[[part]]"));
     // A program, and a circuit of one's own: 200 numbers of 32 bits and a byte.
     let gates = |n: usize| format!("2 1 {n} {} {} AND\n", 6400 + n, 6408 + n);
     let gates: String = (0..8).map(gates).collect();
@@ -333,6 +333,14 @@ fn the_performance_page_s_commands_run() {
         stage.here.insert(there.to_string(), here.to_string());
     }
     stage.run(&page("docs/performance.md"));
+}
+
+#[test]
+fn the_service_page_s_commands_run() {
+    let service = page("docs/service.md");
+    let mut stage = Stage::new();
+    stage.write("alice", "hmac.sym", &block(&service, "sym", "hmac_sha256_from"));
+    stage.run(&service);
 }
 
 #[test]
