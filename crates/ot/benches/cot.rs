@@ -8,10 +8,10 @@
 
 use std::time::{Duration, Instant};
 
-use symbolon_ot::cot::GlobalKey;
-use symbolon_ot::cot::MAX_DRAW;
+use symbolon_ot::cot::{ExtensionId, GlobalKey, MAX_DRAW};
+use symbolon_ot::ferret::{self, LpnParams};
 use symbolon_ot::setup::{Lane, both_directions};
-use symbolon_ot::{OtExtension, Workspace, draw_bytes};
+use symbolon_ot::{OtExtension, TreeDepth, Workspace, draw_bytes};
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::{Channel, Meter, memory_pair};
 
@@ -19,6 +19,47 @@ const SESSION: [u8; 32] = [1; 32];
 
 /// Draws in one turn.
 const DRAWS: usize = 64;
+
+/// What is measured: an extension, or Ferret, by the rows of its table.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    By(OtExtension),
+    Ferret(LpnParams),
+}
+
+impl Kind {
+    fn all() -> Vec<Kind> {
+        let extensions = OtExtension::ALL.into_iter().map(Kind::By);
+        extensions.chain(LpnParams::ROWS.into_iter().map(Kind::Ferret)).collect()
+    }
+
+    fn name(self) -> String {
+        match self {
+            Kind::By(ot_extension) => ot_extension.to_string(),
+            Kind::Ferret(row) => format!("ferret{}k", row.table() >> 10),
+        }
+    }
+
+    /// Returns the extension that the set-up makes, the first base of Ferret's.
+    fn first(self) -> OtExtension {
+        match self {
+            Kind::By(ot_extension) => ot_extension,
+            Kind::Ferret(_) => OtExtension::SoftSpoken { k: TreeDepth::Four },
+        }
+    }
+
+    /// Returns the bytes of a correlated OT, without the first base.
+    fn bytes(self) -> f64 {
+        match self {
+            Kind::By(ot_extension) => draw_bytes(ot_extension, MAX_DRAW) as f64 / MAX_DRAW as f64,
+            Kind::Ferret(row) => {
+                let rows = (MAX_DRAW + 128) as f64;
+                let expansion = ferret::expansion_bytes(row) as f64 / row.gain() as f64 * rows;
+                (expansion + ferret::draw_bytes(MAX_DRAW) as f64) / MAX_DRAW as f64
+            }
+        }
+    }
+}
 
 struct Party {
     channel: Channel,
@@ -28,7 +69,7 @@ struct Party {
     work: Workspace,
 }
 
-fn set_up(channel: &mut Channel, ot_extension: OtExtension) -> (Lane, Prg) {
+fn set_up(channel: &mut Channel, kind: Kind) -> (Lane, Prg) {
     let mut prg = Prg::from_seed(Block(u128::from(channel.me()) + 7));
     let delta = prg.block();
     let lanes = both_directions(
@@ -36,19 +77,28 @@ fn set_up(channel: &mut Channel, ot_extension: OtExtension) -> (Lane, Prg) {
         &SESSION,
         &GlobalKey::new(Delta::new(delta)),
         1,
-        ot_extension,
+        kind.first(),
         &mut prg,
     );
     channel.flush().expect("memory takes everything");
-    (lanes.expect("both are honest").remove(0), prg)
+    let lane = lanes.expect("both are honest").remove(0);
+    let Kind::Ferret(row) = kind else { return (lane, prg) };
+    let (me, peer) = (channel.me(), channel.peer());
+    let id = |sender, receiver| ExtensionId { sender: Some(sender), receiver, lane: 1 };
+    let (sent, received) = (id(me, peer), id(peer, me));
+    let sender = ferret::Sender::new(lane.sender, &SESSION, sent, row, prg.child());
+    let receiver = ferret::Receiver::new(lane.receiver, &SESSION, received, row, prg.child());
+    let (mut sender, mut receiver) = (Box::new(sender), Box::new(receiver));
+    ferret::expand_both(channel, &mut sender, &mut receiver).expect("both are honest");
+    (Lane { sender, receiver }, prg)
 }
 
 /// Returns both parties of a session, and the processor time of the set-up at the busier one.
-fn session(ot_extension: OtExtension) -> ([Party; 2], Duration) {
+fn session(kind: Kind) -> ([Party; 2], Duration) {
     let (a, b) = memory_pair(Meter::new(), Meter::new());
     let party = |mut channel: Channel| {
         let mut made = None;
-        let took = timed(|| made = Some(set_up(&mut channel, ot_extension)));
+        let took = timed(|| made = Some(set_up(&mut channel, kind)));
         let (lane, prg) = made.expect("set up");
         let (blocks, work) = (vec![Block::ZERO; MAX_DRAW], Workspace::default());
         (Party { channel, lane, prg, blocks, work }, took)
@@ -108,16 +158,18 @@ fn median(times: &mut [Duration]) -> f64 {
 
 fn main() {
     let rounds = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(15);
-    let named: Vec<OtExtension> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
-    let ot_extensions = if named.is_empty() { OtExtension::ALL.to_vec() } else { named };
-    let n = ot_extensions.len();
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let mut kinds = Kind::all();
+    if kinds.iter().any(|kind| args.contains(&kind.name())) {
+        kinds.retain(|kind| args.contains(&kind.name()));
+    }
+    let n = kinds.len();
     let mut set_ups: Vec<Vec<Duration>> = vec![Vec::new(); n];
     let mut turns: Vec<[Vec<Duration>; 3]> = vec![Default::default(); n];
-    let mut sessions: Vec<[Party; 2]> =
-        ot_extensions.iter().map(|&ot_extension| session(ot_extension).0).collect();
+    let mut sessions: Vec<[Party; 2]> = kinds.iter().map(|&kind| session(kind).0).collect();
     for _ in 0..rounds {
-        for (i, &ot_extension) in ot_extensions.iter().enumerate() {
-            set_ups[i].push(session(ot_extension).1);
+        for (i, &kind) in kinds.iter().enumerate() {
+            set_ups[i].push(session(kind).1);
             for (times, time) in turns[i].iter_mut().zip(turn(&mut sessions[i])) {
                 times.push(time);
             }
@@ -125,7 +177,7 @@ fn main() {
     }
     let titles = ["M COT/s", "best", "sender CPU", "receiver CPU", "bytes/COT", "set-up ms"];
     println!("{:12}{}", "", titles.map(|title| format!("{title:>14}")).concat());
-    for (i, ot_extension) in ot_extensions.into_iter().enumerate() {
+    for (i, kind) in kinds.into_iter().enumerate() {
         let million = (DRAWS * MAX_DRAW) as f64 / 1e6;
         let [wall, sender, receiver] = &mut turns[i];
         let figures = [
@@ -133,9 +185,9 @@ fn main() {
             million / wall[0].as_secs_f64(),
             million / median(sender),
             million / median(receiver),
-            draw_bytes(ot_extension, MAX_DRAW) as f64 / MAX_DRAW as f64,
+            kind.bytes(),
             1e3 * median(&mut set_ups[i]),
         ];
-        println!("{ot_extension:12}{}", figures.map(|figure| format!("{figure:14.2}")).concat());
+        println!("{:12}{}", kind.name(), figures.map(|figure| format!("{figure:14.2}")).concat());
     }
 }

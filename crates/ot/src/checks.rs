@@ -7,6 +7,8 @@ symbolon_transport::checks! {
         "choice bits that differ between columns of the correlated OT extension";
     pub PUNCTURED_TREE = "punctured-tree-consistency", "punctured tree consistency":
         "a GGM tree whose leaves do not match its hash, to learn bits of Δ";
+    pub SILENT = "silent-ot-consistency", "silent OT consistency":
+        "trees of silent OT that fit only some places of the noise";
     pub CONSISTENCY = "commitment-consistency", "commitment consistency":
         "commitments whose rows are not codewords";
 }

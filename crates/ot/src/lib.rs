@@ -8,6 +8,7 @@
 //! * [`cot`]: what every OT extension does, and the check they share;
 //! * [`iknp`]: the extension of Ishai, Kilian, Nissim and Petrank with a sound consistency check;
 //! * [`softspoken`]: Roy's extension, which computes more and sends less, and [`pprf`], its trees;
+//! * [`ferret`]: silent correlated OT, which sends least;
 //! * [`extension`]: which OT extension a session uses;
 //! * [`vole`]: subspace vector OLE over another code ([`codes`]), for XOR-homomorphic commitments;
 //! * [`setup`]: both directions at once, the second bootstrapped from the first.
@@ -18,6 +19,7 @@ pub mod codes;
 mod columns;
 pub mod cot;
 pub mod extension;
+pub mod ferret;
 pub mod iknp;
 pub mod messages;
 mod oracle;

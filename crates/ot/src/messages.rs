@@ -43,6 +43,34 @@ symbolon_transport::messages! {
         carries: "x̃ and the hash of each of the 128 columns",
         step: "Roy22, consistency",
     }
+    pub FERRET_SUMS = "ferret: sums" {
+        phase: "any",
+        route: "sender of the correlated OTs → receiver",
+        length: "16·t·h",
+        carries: "for each of t trees of 2^h leaves a hidden sum per level",
+        step: "YWLZW20, Fig. 6",
+    }
+    pub FERRET_CHALLENGE = "ferret: challenge" {
+        phase: "any",
+        route: "receiver of the correlated OTs → sender",
+        length: "48",
+        carries: "a seed, and x'",
+        step: "YWLZW20, Fig. 6",
+    }
+    pub FERRET_ANSWER = "ferret: answer" {
+        phase: "any",
+        route: "sender of the correlated OTs → receiver",
+        length: "32",
+        carries: "the hash of V",
+        step: "YWLZW20, Fig. 6",
+    }
+    pub FERRET_BITS = "ferret: bits" {
+        phase: "any",
+        route: "receiver of the correlated OTs → sender",
+        length: "n'/8, n' = 128·(⌈n/128⌉ + 1)",
+        carries: "x ⊕ r, for the chosen bits x and the random bits r of a draw of n bits",
+        step: "YWLZW20, Fig. 7",
+    }
     pub COMMITMENT_TREES = "commitments: trees" {
         phase: "set-up",
         route: "committer → receiver",
