@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use symbolon_primitives::{Block, Delta, gf128, transpose_128};
+use symbolon_primitives::{Block, Delta, HugeBuf, gf128, transpose_128};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::code::LocalCode;
@@ -91,7 +91,8 @@ pub(super) struct Supply<T> {
     params: LpnParams,
     expander: TreeExpander,
     code: LocalCode,
-    table: Zeroizing<Vec<Block>>,
+    /// On large pages: places are read at random.
+    table: HugeBuf<Block>,
     table_bits: Zeroizing<Vec<u64>>,
     check: Reserve,
     trees: T,
@@ -108,7 +109,9 @@ impl<T: Trees> Supply<T> {
         trees: impl FnOnce(&TreeExpander, &[Block], &[u8]) -> T,
     ) -> Self {
         let expander = TreeExpander::new(trees_start, params.height);
-        let (table, rest) = reserve.blocks.split_at(params.secret);
+        let (secret, rest) = reserve.blocks.split_at(params.secret);
+        let mut table = HugeBuf::zeroed(params.secret);
+        table.copy_from_slice(secret);
         let (bits, rest_bits) = reserve.bits.split_at(params.secret);
         let at = params.trees * params.height;
         let trees = trees(&expander, &rest[..at], &rest_bits[..at]);
@@ -117,7 +120,7 @@ impl<T: Trees> Supply<T> {
             params,
             expander,
             code: LocalCode::new(matrix, params.secret),
-            table: Zeroizing::new(table.to_vec()),
+            table,
             table_bits: Zeroizing::new(bits.chunks(64).map(word).collect()),
             check: Reserve {
                 blocks: Zeroizing::new(rest[at..].to_vec()),
