@@ -34,6 +34,7 @@ from math import comb, inf, lgamma, log, log2
 
 # k, t, h; crates/ot/src/ferret/params.rs has the same.
 ROWS = [
+    (43008, 700, 9),
     (81920, 900, 10),
     (163840, 1100, 11),
     (327680, 1300, 12),

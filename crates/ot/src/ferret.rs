@@ -49,7 +49,7 @@
 //! Departure: Ferret: χ | one for each leaf | ρ_j·χ_y, for trees j and leaves y | a product of two
 //! random factors: 2^-127 instead of 2^-128
 //!
-//! Departure: Ferret: parameters | k/2^h = 64 or less | 80 | the cheapest count of known attacks
+//! Departure: Ferret: parameters | k/2^h = 64 or less | 80 or more | the cheapest count of known attacks
 //! stays above 2^128 (`docs/proofs/lpn.py`)
 
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript, gf128, same_digest};

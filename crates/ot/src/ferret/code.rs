@@ -23,13 +23,12 @@ impl LocalCode {
         LocalCode { aes: Aes128::new(seed), places }
     }
 
-    /// Calls `each` with the number and the places of each of `rows` rows, from row `first` on, an
-    /// even number. Numbers start from 0.
+    /// Calls `each` with the places of some rows at a time, and the number of the first of them.
+    /// There are `rows` rows, from row `first` on, an even number; numbers start from 0.
     #[inline]
-    fn each(&self, first: usize, rows: usize, mut each: impl FnMut(usize, &[u32; WEIGHT])) {
+    fn each(&self, first: usize, rows: usize, mut each: impl FnMut(usize, &[[u32; WEIGHT]])) {
         let mut blocks = [Block::ZERO; BLOCKS];
-        let mut row = 0;
-        while row < rows {
+        for row in (0..rows).step_by(ROWS) {
             let count = ROWS.min(rows - row);
             let used = &mut blocks[..(count * WEIGHT).div_ceil(4)];
             self.aes.counter_blocks(((first + row) * WEIGHT / 4) as u128, used);
@@ -38,18 +37,13 @@ impl LocalCode {
             for word in words.iter_mut() {
                 *word = ((u64::from(*word) * self.places as u64) >> 32) as u32;
             }
-            for (i, places) in words.as_chunks::<WEIGHT>().0.iter().enumerate().take(count) {
-                each(row + i, places);
-            }
-            row += count;
+            each(row, &words.as_chunks::<WEIGHT>().0[..count]);
         }
     }
 
     /// Adds to each output the sum of its row's places of `table`.
     pub fn add(&self, first: usize, table: &[Block], out: &mut [Block]) {
-        self.each(first, out.len(), |row, places| {
-            out[row] = places.iter().fold(out[row], |sum, place| sum ^ table[*place as usize]);
-        });
+        self.each(first, out.len(), |row, rows| add_places(rows, table, &mut out[row..]));
     }
 
     /// As [`add`](LocalCode::add), also for bits: `bits` has 64 in a word, `out_bits` one in a
@@ -60,15 +54,29 @@ impl LocalCode {
         (table, bits): (&[Block], &[u64]),
         (out, out_bits): (&mut [Block], &mut [u8]),
     ) {
-        self.each(first, out.len(), |row, places| {
-            let (mut sum, mut bit) = (out[row], 0);
-            for place in places {
-                sum ^= table[*place as usize];
-                bit ^= bits[*place as usize / 64] >> (place % 64);
+        self.each(first, out.len(), |row, rows| {
+            // One after the other: together they need more registers than there are.
+            add_places(rows, table, &mut out[row..]);
+            for (out, places) in out_bits[row..].iter_mut().zip(rows) {
+                let bit = |place: &u32| bits[*place as usize / 64] >> (place % 64);
+                *out ^= places.iter().fold(0, |sum, place| sum ^ bit(place)) as u8 & 1;
             }
-            out[row] = sum;
-            out_bits[row] ^= bit as u8 & 1;
         });
+    }
+}
+
+/// Adds to each output the sum of its row's places.
+///
+/// Pairs of words stay in one vector register each; numbers of 128 bits do not.
+#[inline]
+fn add_places(rows: &[[u32; WEIGHT]], table: &[Block], out: &mut [Block]) {
+    let table: &[[u64; 2]] = bytemuck::cast_slice(table);
+    let out: &mut [[u64; 2]] = bytemuck::cast_slice_mut(out);
+    for (out, places) in out.iter_mut().zip(rows) {
+        for place in places {
+            let [low, high] = table[*place as usize];
+            *out = [out[0] ^ low, out[1] ^ high];
+        }
     }
 }
 
@@ -84,8 +92,10 @@ mod tests {
         let (places, rows) = (100, 200);
         let code = LocalCode::new(Block(5), places);
         let mut matrix = vec![vec![false; places]; rows];
-        code.each(0, rows, |row, row_places| {
-            row_places.iter().for_each(|place| matrix[row][*place as usize] ^= true);
+        code.each(0, rows, |first, some| {
+            for (row, places) in some.iter().enumerate() {
+                places.iter().for_each(|place| matrix[first + row][*place as usize] ^= true);
+            }
         });
         let weight = matrix.iter().flatten().filter(|bit| **bit).count();
         assert!((8 * rows..=10 * rows).contains(&weight), "{weight} ones");
@@ -114,8 +124,8 @@ mod tests {
     fn places_are_uniform() {
         let (places, rows) = (80, 40_000);
         let mut counts = vec![0f64; places];
-        LocalCode::new(Block(8), places).each(0, rows, |_, row| {
-            row.iter().for_each(|place| counts[*place as usize] += 1.0);
+        LocalCode::new(Block(8), places).each(0, rows, |_, rows| {
+            rows.as_flattened().iter().for_each(|place| counts[*place as usize] += 1.0);
         });
         let mean = (rows * WEIGHT / places) as f64;
         let chi2: f64 = counts.iter().map(|count| (count - mean).powi(2) / mean).sum();
