@@ -106,7 +106,7 @@ impl Binding {
     fn new(session: &[u8; 32], stream: ExtensionId, params: LpnParams) -> Self {
         let mut transcript = own_transcript(session, stream);
         for size in [params.secret, params.trees, params.height] {
-            transcript.absorb("ferret: sizes", &(size as u64).to_le_bytes());
+            transcript.absorb("sizes", &(size as u64).to_le_bytes());
         }
         let [digest, start] = transcript.challenge("ferret").split();
         let mut bytes = [0; 32];

@@ -8,7 +8,7 @@ use symbolon::registry::sections;
 use crate::rows::{Row, in_order, rows, rows_in, settle};
 
 /// The steps that contain checks, in the order of the table.
-const STEPS: [&str; 38] = [
+const STEPS: [&str; 39] = [
     "connection",
     "every message",
     "handshake",
@@ -20,6 +20,7 @@ const STEPS: [&str; 38] = [
     "base OT",
     "OT extension",
     "trees of SoftSpoken OT and commitments",
+    "trees of silent OT",
     "new commitments",
     "openings of commitments",
     "Δ, n > 2",
@@ -50,9 +51,10 @@ const STEPS: [&str; 38] = [
 ];
 
 /// The departures from papers, in the order of the table.
-const DEPARTURES: [&str; 27] = [
+const DEPARTURES: [&str; 28] = [
     "base OT",
     "OT extension check",
+    "Ferret",
     "commitments",
     "leaky ANDs",
     "MACs of opened d",

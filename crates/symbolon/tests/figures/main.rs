@@ -37,6 +37,8 @@ const FIGURES: [(&str, &str, &[&str]); 9] = [
             "Roy22, Fig. 7",
             "Roy22, consistency",
             "Roy22, Figs. 8, 9",
+            "YWLZW20, Fig. 6",
+            "YWLZW20, Fig. 7",
             "YWZ20, Fig. 2",
         ],
     ),
