@@ -292,6 +292,41 @@ fn expansions_are_bound_to_session_and_number() {
     assert_eq!(of(1, 1, TINY), of(1, 1, TINY));
 }
 
+/// χ depends on the sums and on the receiver's seed: the same but for one of them, other χ.
+#[test]
+fn coefficients_follow_sums_and_seed() {
+    let of = |point: &'static str| {
+        let mut direction = Direction::new(TINY, IKNP, 36);
+        let chi = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let copy = chi.clone();
+        direction.channels.0.set_adversary(Box::new(FnAdversary::new().on_state(
+            move |at, bytes| {
+                if at == "ferret: chi" {
+                    copy.lock().unwrap().extend_from_slice(bytes);
+                } else if at == point {
+                    bytes[0] ^= 1;
+                }
+            },
+        )));
+        direction.channels.1.set_adversary(Box::new(FnAdversary::new().on_state(
+            move |at, bytes| {
+                if at == point {
+                    bytes[0] ^= 1;
+                }
+            },
+        )));
+        direction.expand().0.unwrap();
+        let chi = chi.lock().unwrap().clone();
+        assert_eq!(chi.len(), 16 * TINY.leaves());
+        chi
+    };
+    let [honest, again] = ["", ""].map(of);
+    assert_eq!(honest, again);
+    for point in ["ferret: sums", "ferret: seed"] {
+        assert_ne!(of(point)[..16], honest[..16], "{point}");
+    }
+}
+
 /// Another x': the receiver gets a hash that it cannot use, and the correlated OTs are what they
 /// would have been. A seed that was chosen, or that of the expansion before, does no harm either:
 /// the coefficients depend on the sums, too.
