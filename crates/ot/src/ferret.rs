@@ -1,13 +1,13 @@
 //! Silent correlated OT: Ferret (Yang, Weng, Lan, Zhang and Wang, CCS 2020), with the trees of
-//! Half-Tree (Guo and others, EUROCRYPT 2023). It sends about two bits per correlated OT.
+//! Half-Tree (Guo and others, EUROCRYPT 2023). It sends two to four bits per correlated OT.
 //!
 //! # An expansion
 //! Both sides have k correlated OTs with random bits u: keys at the sender, MACs at the receiver.
 //! A public matrix of n > k rows with 10 ones each turns them into n, whose bits A·u are not random
 //! yet. So noise is added: of each 2^h outputs in a row one, at a secret place α, gets the bit 1.
-//! The keys and MACs of the noise are leaves of trees (`ferret/trees.rs`), for which the sender sends
-//! h blocks per tree. By the assumption of learning parity with noise (primal, regular, over a
-//! local code), the n bits look random to the sender. The first outputs are the base of the next
+//! The keys and MACs of the noise are leaves of trees (`ferret/trees.rs`), for which the sender
+//! sends h blocks per tree. By the assumption of learning parity with noise (primal, regular, over
+//! a local code), the n bits look random to the sender. The first outputs are the base of the next
 //! expansion. The first base comes from another extension, with its own check.
 //!
 //! ```text
@@ -49,8 +49,8 @@
 //! Departure: Ferret: χ | one for each leaf | ρ_j·χ_y, for trees j and leaves y | a product of two
 //! random factors: 2^-127 instead of 2^-128
 //!
-//! Departure: Ferret: parameters | k/2^h = 64 or less | 80 or more | the cheapest count of known attacks
-//! stays above 2^128 (`docs/proofs/lpn.py`)
+//! Departure: Ferret: parameters | k/2^h = 64 or less | 80 or more | the cheapest count of known
+//! attacks stays above 2^128 (`docs/proofs/lpn.py`)
 
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript, gf128, same_digest};
 use symbolon_transport::{Channel, Error, Result};

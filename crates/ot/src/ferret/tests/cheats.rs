@@ -75,8 +75,8 @@ fn guess_of_a_place(height: usize, seed: u128, guess: usize) -> bool {
     right
 }
 
-/// Cheat: 2, Ferret | sums, answer | sums that fit some places, and V for a guess of a place | `silent
-/// OT consistency` | 1 − 2^-(h − 1), for trees of 2^h leaves
+/// Cheat: 2, Ferret | sums, answer | sums that fit some places, and V for a guess of a place |
+/// `silent OT consistency` | 1 − 2^-(h − 1), for trees of 2^h leaves
 #[test]
 fn guesses_of_a_place() {
     for (height, runs) in [(3, 600), (4, 1_200)] {
