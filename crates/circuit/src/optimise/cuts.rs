@@ -24,11 +24,15 @@ pub(super) struct Replacement {
     pub(super) chain: Chain,
 }
 
+/// The place of a leaf that is not there. No wire has this number.
+const NONE: Wire = Wire::MAX;
+
 /// A wire as a function of others.
 #[derive(Clone, Copy)]
 struct Cut {
     len: u8,
-    leaves: [Wire; VARIABLES],
+    /// In ascending order, then `NONE`; one place more than leaves, so that the last is `NONE`.
+    leaves: [Wire; VARIABLES + 1],
     /// The bit of each leaf, its number modulo 64, is set: there are at least as many leaves as
     /// bits.
     bits: u64,
@@ -38,7 +42,7 @@ struct Cut {
 impl Cut {
     /// Returns the wire as its own leaf.
     fn of(wire: Wire) -> Cut {
-        let mut leaves = [0; VARIABLES];
+        let mut leaves = [NONE; VARIABLES + 1];
         leaves[0] = wire;
         Cut { len: 1, leaves, bits: 1 << (wire % 64), function: PROJECTIONS[0] }
     }
@@ -47,27 +51,23 @@ impl Cut {
         &self.leaves[..self.len as usize]
     }
 
-    /// Returns the leaves of a gate with these cuts of its operands; `None` if there are too many.
-    fn merge(&self, other: &Cut) -> Option<Cut> {
-        let bits = self.bits | other.bits;
-        let (mut leaves, mut len) = ([0; VARIABLES], 0);
+    /// Returns the leaves of a gate with these cuts of its operands, still without the function;
+    /// `None` if there are more than `most`.
+    fn merge(&self, other: &Cut, most: usize) -> Option<Cut> {
+        let mut leaves = [NONE; VARIABLES + 1];
         let (mut i, mut j) = (0, 0);
-        let (a, b) = (self.leaves(), other.leaves());
-        while i < a.len() || j < b.len() {
-            if len == VARIABLES {
-                return None;
+        for len in 0..=most.min(VARIABLES) {
+            let (x, y) = (self.leaves[i], other.leaves[j]);
+            let next = x.min(y);
+            if next == NONE {
+                let bits = self.bits | other.bits;
+                return Some(Cut { len: len as u8, leaves, bits, function: 0 });
             }
-            let next = match (a.get(i), b.get(j)) {
-                (Some(&x), Some(&y)) => x.min(y),
-                (Some(&x), None) | (None, Some(&x)) => x,
-                (None, None) => break,
-            };
-            i += usize::from(a.get(i) == Some(&next));
-            j += usize::from(b.get(j) == Some(&next));
+            i += usize::from(x == next);
+            j += usize::from(y == next);
             leaves[len] = next;
-            len += 1;
         }
-        Some(Cut { len: len as u8, leaves, bits, function: 0 })
+        None
     }
 
     /// Returns the function with the leaves of a larger cut as its variables.
@@ -80,10 +80,20 @@ impl Cut {
             while cut.leaves[place] != self.leaves[own] {
                 place -= 1;
             }
+            // Then the leaves before it are in their places, too.
+            if place == own {
+                break;
+            }
             function = exchanged(function, own, place);
         }
         function
     }
+}
+
+/// A cut of a gate, and the cuts of its operands that it is the union of.
+struct Union {
+    cut: Cut,
+    parts: [u8; 2],
 }
 
 /// The gate that writes a wire, if cuts can go through it.
@@ -175,6 +185,7 @@ pub(super) fn choose(component: &Component, base: &mut Base) -> Vec<Replacement>
     let (mut gone, mut needed) = (vec![false; wires], vec![false; wires]);
     let mut chosen = Vec::new();
     let mut numbers = vec![0u32; wires];
+    let mut cells = Vec::new();
     for start in (0..order.len()).step_by(WINDOW).rev() {
         let first = start.saturating_sub(MARGIN);
         let window = &order[first..order.len().min(start + WINDOW)];
@@ -184,7 +195,6 @@ pub(super) fn choose(component: &Component, base: &mut Base) -> Vec<Replacement>
                 continue;
             }
             let mut best: Option<(u32, &Cut)> = None;
-            let mut cells = Vec::new();
             for cut in cuts.all[cuts.places[place].clone()].iter().filter(|cut| cut.len > 1) {
                 if cut.leaves().iter().any(|&wire| gone[wire as usize]) {
                     continue;
@@ -231,50 +241,53 @@ impl Cuts {
     /// `numbers` has room for every wire, and is all zero before and after.
     fn new(nodes: &[Node], order: &[Wire], numbers: &mut [u32]) -> Cuts {
         let mut cuts = Cuts { all: Vec::new(), places: Vec::with_capacity(order.len()) };
-        let mut found: Vec<Cut> = Vec::new();
+        let mut found: Vec<Union> = Vec::with_capacity(CUTS);
         for &out in order {
             let Node::Gate(a, b, and) = nodes[out as usize] else { continue };
-            found.clear();
             let own = [a, b].map(|wire| [Cut::of(wire)]);
             // Gates are numbered from 1.
             let of = |operand: usize| match numbers[[a, b][operand] as usize] {
                 0 => &own[operand][..],
                 number => &cuts.all[cuts.places[number as usize - 1].clone()],
             };
-            for x in of(0) {
-                for y in of(1) {
-                    // Most unions have too many leaves, and their bits say so at once.
-                    let full = found.len() == CUTS - 1;
-                    let most = found
-                        .last()
-                        .filter(|_| full)
-                        .map_or(VARIABLES, |cut| usize::from(cut.len) - 1);
-                    if (x.bits | y.bits).count_ones() as usize > most {
-                        continue;
-                    }
-                    let Some(cut) = x.merge(y) else { continue };
-                    let short = |other: &Cut| other.len <= cut.len;
-                    if full && found.last().is_some_and(short) {
-                        continue;
-                    }
-                    if found.iter().any(|o| o.bits == cut.bits && o.leaves() == cut.leaves()) {
-                        continue;
-                    }
-                    if full {
-                        found.pop();
-                    }
-                    let (one, other) = (x.over(&cut), y.over(&cut));
-                    let function = if and { one & other } else { one ^ other };
-                    found.insert(found.partition_point(short), Cut { function, ..cut });
-                }
+            let (left, right) = (of(0), of(1));
+            unions(left, right, &mut found);
+            // Most unions are dropped again: only those that stay get a function.
+            for Union { cut, parts: [x, y] } in &mut found {
+                let (one, other) = (left[*x as usize].over(cut), right[*y as usize].over(cut));
+                cut.function = if and { one & other } else { one ^ other };
             }
-            found.push(Cut::of(out));
             let start = cuts.all.len();
-            cuts.all.append(&mut found);
+            cuts.all.extend(found.drain(..).map(|union| union.cut));
+            cuts.all.push(Cut::of(out));
             cuts.places.push(start..cuts.all.len());
             numbers[out as usize] = cuts.places.len() as u32;
         }
         order.iter().for_each(|&out| numbers[out as usize] = 0);
         cuts
+    }
+}
+
+/// Adds the smallest unions of a cut on the left and one on the right, the smallest first.
+fn unions(left: &[Cut], right: &[Cut], found: &mut Vec<Union>) {
+    for (i, x) in left.iter().enumerate() {
+        for (j, y) in right.iter().enumerate() {
+            let full = found.len() == CUTS - 1;
+            let last = found.last().filter(|_| full);
+            let most = last.map_or(VARIABLES, |union| usize::from(union.cut.len) - 1);
+            // Most unions have too many leaves, and their bits say so at once.
+            if (x.bits | y.bits).count_ones() as usize > most {
+                continue;
+            }
+            let Some(cut) = x.merge(y, most) else { continue };
+            if found.iter().any(|o| o.cut.bits == cut.bits && o.cut.leaves == cut.leaves) {
+                continue;
+            }
+            if full {
+                found.pop();
+            }
+            let place = found.partition_point(|other| other.cut.len <= cut.len);
+            found.insert(place, Union { cut, parts: [i as u8, j as u8] });
+        }
     }
 }
