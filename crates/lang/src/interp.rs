@@ -652,6 +652,7 @@ fn intrinsic(
             let bits: Vec<bool> = bits.iter().map(|bit| *bit == Value::Bool(true)).collect();
             decode(shapes, result, &bits)
         }
+        (Intrinsic::MayHold, [condition], _) => condition.clone(),
         (Intrinsic::Sum, [Value::List(values)], _) => {
             let add = |sum: BigInt, value: &Value| match value {
                 Value::Int(value) => sum + value,

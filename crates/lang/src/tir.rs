@@ -158,6 +158,9 @@ pub enum Intrinsic {
     Sqrt,
     /// Whether the result of an operation fits.
     Fits(Fits),
+    /// Whether a condition may hold: a secret one may, of which nothing is computed then. Only
+    /// where the result is the same for both.
+    MayHold,
     /// Whether one value comes before another in the total order, which sorts use.
     Before,
     /// An operator of floating-point numbers without subnormal ones.

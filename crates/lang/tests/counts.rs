@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::common;
 use symbolon_circuit::builder::and_count;
-use symbolon_circuit::lower_lookups;
+use symbolon_circuit::{Evaluator, lower_lookups};
 
 const HEAD: &str = "# The library
 
@@ -384,6 +384,32 @@ fn the_page_of_the_library_is_current() {
         written == page,
         "docs/reference/library.md is not current: {first:?}. SYMBOLON_WRITE_DOCS=1 rewrites it"
     );
+}
+
+#[test]
+fn sine_and_cosine_of_one_number_share_its_reduction() {
+    // The part of the gates that they save together.
+    for (ty, bits, part) in [("f32", 32, 20), ("f64", 64, 40)] {
+        let [sine, cosine, both] = ["std::float::sin(x)", "std::float::cos(x)", ""].map(|body| {
+            let (body, result) = match body {
+                "" => ("(std::float::sin(x), std::float::cos(x))", format!("({ty}, {ty})")),
+                body => (body, ty.to_string()),
+            };
+            common::circuit(&format!(
+                "fn main(x: {ty} from 0) -> (r: {result} to all) {{ {body} }}"
+            ))
+        });
+        let [one, other, all] =
+            [&sine, &cosine, &both].map(|circuit| and_count(&lower_lookups(circuit)));
+        assert!(part * all < (part - 1) * (one + other), "{ty}: {all}, apart {one} and {other}");
+        for seed in 1..20u64 {
+            let x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
+            let x = vec![(0..bits).map(|i| x >> i & 1 == 1).collect::<Vec<bool>>()];
+            let [one, other, all] = [&sine, &cosine, &both]
+                .map(|circuit| Evaluator::new(circuit).ports(&x).expect("inputs fit").concat());
+            assert_eq!(all, [one, other].concat(), "{ty} {x:?}");
+        }
+    }
 }
 
 #[test]

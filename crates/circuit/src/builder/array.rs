@@ -64,6 +64,36 @@ impl Gates {
         places.into()
     }
 
+    /// All 2ⁿ places of a word of n bits: the one of its number is 1, the others 0; 2ⁿ − n − 1 ANDs,
+    /// which is the least.
+    pub fn decode(&mut self, word: &[Bit]) -> Word {
+        match word {
+            [] => Bit::ONE.into(),
+            [bit] => [!*bit, *bit].into_iter().collect(),
+            _ => {
+                let (low, high) = word.split_at(word.len() / 2);
+                let (low, high) = (self.decode(low), self.decode(high));
+                let columns = low.width() - 1;
+                let mut places = Vec::with_capacity(low.width() * high.width());
+                // What all of a row or column have together is the factor: the last follows.
+                let mut last_row = low.to_vec();
+                for &factor in &high[..high.width() - 1] {
+                    let mut left = factor;
+                    for column in 0..columns {
+                        let both = self.and_bit(factor, low[column]);
+                        left = self.xor_bit(left, both);
+                        last_row[column] = self.xor_bit(last_row[column], both);
+                        places.push(both);
+                    }
+                    last_row[columns] = self.xor_bit(last_row[columns], left);
+                    places.push(left);
+                }
+                places.extend(last_row);
+                places.into()
+            }
+        }
+    }
+
     /// The unsigned integers in ascending order, by [`sorting_network`]; 2w ANDs for each of its
     /// comparators.
     pub fn sort(&mut self, words: &[Word]) -> Vec<Word> {

@@ -110,6 +110,7 @@ impl FnCx<'_, '_> {
             "__divrem" if std => Intrinsic::DivRem,
             "__abs_diff" if std => Intrinsic::AbsDiff,
             "__sqrt" if std => Intrinsic::Sqrt,
+            "__may_hold" if std => Intrinsic::MayHold,
             "__before" if std => Intrinsic::Before,
             "__fits_cast" if std => Intrinsic::Fits(Fits::Cast),
             "__fast_add" if std => Intrinsic::Fast(BinaryOp::Add),

@@ -1,15 +1,19 @@
 //! Choices: `if` with its `else if`s, and `match`. What their arms do is selected by `merge`.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
 use super::exclude::excluding;
 use super::merge::Outcome;
+use super::places::constant;
 use super::state::{Frame, Left};
 use super::{Done, Failed, Machine};
 use crate::ast::BinaryOp;
-use crate::tir::{Arm, Expr, Kind, Local};
+use crate::tir::{Arm, Expr, Kind, Local, PatternKind};
+use crate::ty::Shape;
+use crate::value::Value;
 use crate::walk::leaves_or_assigns;
 
 /// What is left of a choice.
@@ -32,6 +36,18 @@ enum Part<'e> {
     Arms(&'e [Arm], usize),
 }
 
+/// The numbers of a word of at most this many bits are decoded together.
+const MOST_DECODED: usize = 8;
+
+/// What is known of the arms of a `match` before they are written.
+#[derive(Clone, Copy, Default)]
+struct Known<'a> {
+    /// Whether the pattern excludes all before; if it is empty, none does.
+    excludes: &'a [bool],
+    /// Whether the pattern fits, where that has been computed.
+    fits: &'a [Option<Bit>],
+}
+
 /// Returns the variable that an expression is.
 fn variable(expr: &Expr) -> Option<Local> {
     match &expr.kind {
@@ -47,7 +63,7 @@ impl Machine<'_, '_, '_> {
         if let Some(value) = self.choose_operand(frame, expr)? {
             return Ok(value);
         }
-        self.choose_part(frame, Rest::If(expr), &Word::default(), &[])
+        self.choose_part(frame, Rest::If(expr), &Word::default(), Known::default())
     }
 
     /// Writes an `if` that compares two variables and gives one of them, without counting on the
@@ -84,7 +100,7 @@ impl Machine<'_, '_, '_> {
         value: &Word,
     ) -> Done<Word> {
         if value.iter().all(|bit| bit.as_constant().is_some()) {
-            return self.choose_part(frame, Rest::Arms(arms, 0), value, &[]);
+            return self.choose_part(frame, Rest::Arms(arms, 0), value, Known::default());
         }
         let key = arms[0].body.id;
         let excludes = match self.lower.excludes.get(&key) {
@@ -97,18 +113,43 @@ impl Machine<'_, '_, '_> {
                 found
             }
         };
-        self.choose_part(frame, Rest::Arms(arms, 0), value, &excludes)
+        let fits = self.decoded(frame, arms, value);
+        let known = Known { excludes: &excludes, fits: &fits };
+        self.choose_part(frame, Rest::Arms(arms, 0), value, known)
     }
 
-    /// Writes a choice. `excludes` says of each arm of a `match` whether its pattern excludes all
-    /// before; if it is empty, none does.
+    /// Returns of each arm whether its number fits. Empty unless the arms name all numbers of a
+    /// short word, or all but one: then decoding it takes fewer gates than comparisons.
+    fn decoded(&mut self, frame: &Frame, arms: &[Arm], value: &Word) -> Vec<Option<Bit>> {
+        let ty = frame.instance.types[arms[0].pattern.ty as usize];
+        let is_short = (2..=MOST_DECODED).contains(&value.width());
+        if !is_short || !matches!(self.shape(ty), Shape::Int(..)) {
+            return Vec::new();
+        }
+        let number = |arm: &Arm| match &arm.pattern.kind {
+            PatternKind::Range(low, high) if low == high => {
+                constant(&self.constant_word(ty, &Value::Int(low.clone())))
+            }
+            _ => None,
+        };
+        let numbers: Vec<Option<u128>> = arms.iter().map(number).collect();
+        let named: HashSet<u128> = numbers.iter().flatten().copied().collect();
+        if named.len() + 1 < 1 << value.width() {
+            return Vec::new();
+        }
+        let places = self.gates.decode(value);
+        numbers.iter().map(|number| number.map(|number| places[number as usize])).collect()
+    }
+
+    /// Writes a choice.
     fn choose_part(
         &mut self,
         frame: &mut Frame,
         mut rest: Rest<'_>,
         value: &Word,
-        excludes: &[bool],
+        known: Known<'_>,
     ) -> Done<Word> {
+        let excludes = known.excludes;
         let mark = self.path.len();
         // If each arm excludes the others, its condition alone says that it is taken.
         let disjoint = !excludes.is_empty() && excludes.iter().all(|&excludes| excludes);
@@ -117,7 +158,7 @@ impl Machine<'_, '_, '_> {
         // Only the first test may leave something.
         let mut before = frame.left.clone();
         loop {
-            let (condition, part, next) = self.test(frame, rest, value)?;
+            let (condition, part, next) = self.test(frame, rest, value, known.fits)?;
             if arms.is_empty() {
                 before = frame.left.clone();
             }
@@ -157,12 +198,14 @@ impl Machine<'_, '_, '_> {
         self.merge(frame, arms)
     }
 
-    /// Returns the condition of the next arm, the arm, and what comes after it.
+    /// Returns the condition of the next arm, the arm, and what comes after it. `known` says of
+    /// each arm of a `match` whether its pattern fits, where that has been computed.
     fn test<'e>(
         &mut self,
         frame: &mut Frame,
         rest: Rest<'e>,
         value: &Word,
+        known: &[Option<Bit>],
     ) -> Done<(Bit, Part<'e>, Option<Rest<'e>>)> {
         match rest {
             Rest::Last(part) => Ok((Bit::ONE, part, None)),
@@ -185,7 +228,10 @@ impl Machine<'_, '_, '_> {
             }
             Rest::Arms(arms, place) => {
                 let Arm { pattern, guard, body } = arms.get(place).ok_or(Failed)?;
-                let fits = self.bind(frame, pattern, value)?;
+                let fits = match known.get(place) {
+                    Some(&Some(fits)) => fits,
+                    _ => self.bind(frame, pattern, value)?,
+                };
                 let next = place + 1;
                 if next == arms.len() && guard.is_none() {
                     return Ok((Bit::ONE, Part::Expr(body), None));
@@ -212,7 +258,7 @@ impl Machine<'_, '_, '_> {
             Part::Arms(arms, place) => {
                 let span = arms.get(place).ok_or(Failed)?.body.span;
                 self.deeper(span, |this| {
-                    this.choose_part(frame, Rest::Arms(arms, place), value, &[])
+                    this.choose_part(frame, Rest::Arms(arms, place), value, Known::default())
                 })
             }
         }

@@ -311,6 +311,7 @@ impl Machine<'_, '_, '_> {
                 _ => Word::zero(width),
             },
             (Intrinsic::Fits(fits), words) => self.fits(fits, types, words).into(),
+            (Intrinsic::MayHold, [word]) => Bit::constant(word[0] != Bit::ZERO).into(),
             (Intrinsic::Before, [a, b]) => self.less(types[0], a, b).into(),
             (Intrinsic::AbsDiff, [a, b]) => {
                 let signed = matches!(self.shape(types[0]), Shape::Int(true, _));

@@ -55,6 +55,12 @@ const ALL: &[Idiom] = &[
         "let mut r = x; r[op] = v; r",
     ),
     idiom(
+        "a `match` of constants",
+        "(x: u4 from 0) -> (r: u8 to all)",
+        "match x { 0 => 17, 1 => 200, 2 => 3, 3 => 99, 4 => 5, 5 => 128, 6 => 77, 7 => 31, 8 => 9, 9 => 64, 10 => 201, 11 => 12, 12 => 45, 13 => 90, 14 => 250, _ => 1 }",
+        "const T: [u8; 16] = [17, 200, 3, 99, 5, 128, 77, 31, 9, 64, 201, 12, 45, 90, 250, 1]; T[x]",
+    ),
+    idiom(
         "`break`",
         "(b: [bool; 16] from 0, d: [u32; 16] from 1) -> (r: u32 to all)",
         "let mut r = 0; for i in 0..16 { if b[i] { break; } r += d[i]; } r",
@@ -137,6 +143,12 @@ const ALL: &[Idiom] = &[
         "(n: u5 from 0) -> (r: u32 to all)",
         "1u32 << n",
         "let mut r = [false; 32]; r[n] = true; std::bits::from_bits(r)",
+    ),
+    idiom(
+        "a power of two by `pow`",
+        "(n: u5 from 0) -> (r: u32 to all)",
+        "2u32.pow(n as u32)",
+        "1u32 << n",
     ),
     idiom(
         "division by a power of two",
