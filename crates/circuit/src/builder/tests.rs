@@ -503,3 +503,22 @@ fn the_cost_of_products_and_quotients_is_known_before_they_are_made() {
     let y = b.input("y", Type::Uint(8192), 1);
     assert!(b.product_ands(&x, &y, 8192) < 12_000_000);
 }
+
+#[test]
+fn a_decoded_word_has_one_place_and_takes_the_fewest_ands() {
+    for bits in 1..=8 {
+        let mut b = Builder::new("decode");
+        let word = b.input("word", Type::Uint(bits), 0);
+        let before = b.and_count();
+        let places = b.decode(&word);
+        assert_eq!(b.and_count() - before, (1 << bits) - u64::from(bits) - 1);
+        b.output("places", &places, Type::Uint(1 << bits), Receivers::All);
+        let circuit = b.finish().expect("a circuit");
+        for number in 0..1usize << bits {
+            let input: Vec<bool> = (0..bits).map(|bit| number >> bit & 1 == 1).collect();
+            let places = crate::eval_bits(&circuit, &input);
+            assert!(places.iter().enumerate().all(|(place, bit)| *bit == (place == number)));
+        }
+    }
+    assert_eq!(Builder::new("none").decode(&[]).width(), 1);
+}
