@@ -494,5 +494,4 @@ fn after_failure() -> Error {
 }
 
 #[cfg(test)]
-#[path = "ferret/tests.rs"]
 mod tests;
