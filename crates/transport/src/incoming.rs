@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use crate::endpoint::Options;
 use crate::keys::{AcceptedKey, Fingerprint};
 use crate::link::Direction;
-use crate::listen::{Called, Event, Listener, NotOpened, Openings, network};
+use crate::listen::{Called, Event, Listener, NotOpened, Openings};
+use crate::newcomer::network;
 use crate::preamble::Verdict;
 use crate::{Channel, Error, Result, TransportReason};
 

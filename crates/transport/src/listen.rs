@@ -3,13 +3,10 @@
 //! Anybody may connect to an open port: scanners, clients of other services, an old process of the
 //! peer. Every connection is opened in its own thread and has a few seconds to identify itself; at
 //! most [`MAX_OPENING`] do so at a time. None of them is mistaken for the peer, and none keeps the
-//! peer out: if there are too many, one from the network with the most connections gives way, so a
-//! flood closes its own connections. That one is drawn at random: if the oldest gave way, a fast
-//! flood would displace every peer behind the same address, however often it retried.
+//! peer out: if there are too many, [one gives way](crate::newcomer).
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::Hash;
-use std::net::{IpAddr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::collections::{HashSet, VecDeque};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +22,7 @@ use crate::cancel::CANCEL_POLL;
 use crate::endpoint::{Opening, Options, Peer};
 use crate::keys::Fingerprint;
 use crate::link::Direction;
+use crate::newcomer::{displaced_by_newcomer, network};
 use crate::preamble::{Preamble, Verdict};
 use crate::stranger::{first_bytes, stranger};
 use crate::{
@@ -161,7 +159,7 @@ impl Openings {
         if self.sockets.len() >= MAX_OPENING {
             self.displaced += 1;
             let networks: Vec<_> = self.sockets.iter().map(|caller| caller.network).collect();
-            let removed = self.sockets.swap_remove(gives_way(&networks, random()));
+            let removed = self.sockets.swap_remove(displaced_by_newcomer(&networks));
             let _ = removed.socket.shutdown(Shutdown::Both);
         }
         let (round, id) = (self.round, self.opened);
@@ -219,40 +217,6 @@ impl Drop for AtWork {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
-}
-
-/// Returns the network that an address counts as: one IPv4 address, or the half of an IPv6 address
-/// that one host controls.
-pub(crate) fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into()
-        }
-        v4 => v4,
-    }
-}
-
-/// Returns which of the callers from `networks` gives way, by a random number: one from the network
-/// with the most callers.
-fn gives_way<N: Eq + Hash>(networks: &[N], random: usize) -> usize {
-    let mut callers: HashMap<&N, usize> = HashMap::new();
-    networks.iter().for_each(|network| *callers.entry(network).or_default() += 1);
-    let most = callers.values().copied().max().unwrap_or(0);
-    let has_the_most = |&index: &usize| callers[&networks[index]] == most;
-    let candidates: Vec<usize> = (0..networks.len()).filter(has_the_most).collect();
-    candidates.get(random % candidates.len().max(1)).copied().unwrap_or(0)
-}
-
-/// Returns which of several connections from these networks gives way to a newcomer: one from the
-/// network with the most, so that a flood displaces its own, drawn at random, so that a fast flood
-/// does not displace all others behind the same address. Returns 0 if there are none.
-pub fn displaced_by_newcomer<N: Eq + Hash>(networks: &[N]) -> usize {
-    gives_way(networks, random())
-}
-
-/// Returns an unpredictable random number, or 0 if the system has no randomness.
-fn random() -> usize {
-    getrandom::u64().map_or(0, |random| random as usize)
 }
 
 impl Listener {
@@ -671,34 +635,4 @@ fn hear(
         return Err(TransportReason::refused("its preamble is an answer to nothing"));
     }
     Ok(Called { opening, theirs, key })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Cheat: 2, network | connecting | a flood from another network | of too many, one of the
-    /// network with the most gives way | always
-    #[test]
-    fn a_flood_closes_its_own_connections() {
-        let flood: IpAddr = "203.0.113.9".parse().unwrap();
-        let peer: IpAddr = "198.51.100.1".parse().unwrap();
-        let mut networks = vec![flood; MAX_OPENING];
-        networks[17] = peer;
-        let drawn: Vec<_> = (0..MAX_OPENING - 1).map(|draw| gives_way(&networks, draw)).collect();
-        let others: Vec<_> = (0..MAX_OPENING).filter(|&index| index != 17).collect();
-        assert_eq!(drawn, others, "every one of the flood, and never the peer");
-        assert_eq!(gives_way(&networks, MAX_OPENING - 1), 0);
-        // With a flood from everywhere, any connection may give way.
-        assert_eq!(gives_way(&[flood, peer], 1), 1);
-    }
-
-    #[test]
-    fn hosts_are_told_apart_by_what_they_cannot_choose() {
-        let told = |a: &str, b: &str| network(a.parse().unwrap()) == network(b.parse().unwrap());
-        assert!(told("2001:db8:1:2::1", "2001:db8:1:2:ffff::9"));
-        assert!(!told("2001:db8:1:2::1", "2001:db8:1:3::1"));
-        assert!(told("::ffff:192.0.2.1", "192.0.2.1"));
-        assert!(!told("192.0.2.1", "192.0.2.2"));
-    }
 }
