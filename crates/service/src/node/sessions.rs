@@ -146,7 +146,8 @@ impl Shared {
         let worker =
             Worker { shared, spec, function, tag, relations, cancel: cancel.clone(), runs: 0 };
         worker.start(commands)?;
-        state.sessions.insert(tag, OpenSession { function, queue, cancel, ready: 0, running: 0 });
+        let open = OpenSession { function, queue, cancel, ready: 0, preparing: 0, running: 0 };
+        state.sessions.insert(tag, open);
         Ok(())
     }
 
@@ -157,19 +158,19 @@ impl Shared {
     }
 
     /// Returns whether executions of a function that are being prepared are urgent: calls wait for
-    /// them, or there are no others. Work that has begun at low priority would not hurry for a call.
-    pub(super) fn is_urgent(&self, function: usize, count: usize) -> bool {
+    /// them, or no others are ready. Work that began at low priority would not hurry for a call.
+    pub(super) fn is_urgent(&self, function: usize) -> bool {
         let state = &*self.lock();
-        let of = state.sessions.values().filter(|open| open.function == function);
-        let ready: usize = of.map(|open| open.ready).sum();
-        state.functions[function].waiting > 0 || ready <= count
+        let mut of = state.sessions.values().filter(|open| open.function == function);
+        state.functions[function].waiting > 0 || of.all(|open| open.ready == open.preparing)
     }
 
     /// A session has more prepared executions.
     pub(super) fn filled(&self, tag: Tag, filled: FilledStock) {
         let state = &mut *self.lock();
         let FilledStock { kept, made, voided } = filled;
-        if let Some(open) = state.sessions.get(&tag) {
+        if let Some(open) = state.sessions.get_mut(&tag) {
+            open.preparing = 0;
             let function = state.functions[open.function].spec.config.name.to_string();
             if kept + voided > 0 {
                 tracing::info!(target: crate::LOG, function, kept, voided, "the store was compared");
@@ -331,6 +332,7 @@ fn lacking(waiting: usize, ready: usize, still: Duration) -> usize {
 fn fill(state: &mut State, tag: Tag, count: usize) {
     if let Some(open) = state.sessions.get_mut(&tag) {
         open.ready += count;
+        open.preparing += count;
         let _ = open.queue.send(Command::Fill(count));
     }
 }

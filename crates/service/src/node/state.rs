@@ -154,6 +154,8 @@ pub(super) struct OpenSession {
     pub cancel: CancelHandle,
     /// Executions that are prepared or being prepared.
     pub ready: usize,
+    /// Those of them that are being prepared.
+    pub preparing: usize,
     /// Calls that run or are about to.
     pub running: usize,
 }

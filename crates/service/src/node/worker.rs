@@ -68,7 +68,7 @@ impl Worker {
         while let Ok(command) = commands.recv() {
             match command {
                 Command::Fill(count) => {
-                    let filled = match self.shared.is_urgent(self.function, count) {
+                    let filled = match self.shared.is_urgent(self.function) {
                         true => executions.fill(count),
                         false => in_background(|| executions.fill(count)),
                     };
