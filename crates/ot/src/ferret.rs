@@ -1,5 +1,6 @@
 //! Silent correlated OT: Ferret (Yang, Weng, Lan, Zhang and Wang, CCS 2020), with the trees of
-//! Half-Tree (Guo and others, EUROCRYPT 2023). It sends two to four bits per correlated OT.
+//! Half-Tree (Guo and others, EUROCRYPT 2023). It sends two to four bits per correlated OT. No
+//! protocol uses it: a session's [`OtExtension`](crate::OtExtension) is another one.
 //!
 //! # An expansion
 //! Both sides have k correlated OTs with random bits u: keys at the sender, MACs at the receiver.

@@ -8,7 +8,7 @@
 //! * [`cot`]: what every OT extension does, and the check they share;
 //! * [`iknp`]: the extension of Ishai, Kilian, Nissim and Petrank with a sound consistency check;
 //! * [`softspoken`]: Roy's extension, which computes more and sends less, and [`pprf`], its trees;
-//! * [`ferret`]: silent correlated OT, which sends least;
+//! * [`ferret`]: silent correlated OT, which sends least, and which no protocol uses;
 //! * [`extension`]: which OT extension a session uses;
 //! * [`vole`]: subspace vector OLE over another code ([`codes`]), for XOR-homomorphic commitments;
 //! * [`setup`]: both directions at once, the second bootstrapped from the first.

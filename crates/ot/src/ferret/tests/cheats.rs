@@ -141,6 +141,49 @@ fn short_and_long() {
     }
 }
 
+/// Cheat: 2, Ferret | every message | withheld, or sent twice | the time-out; `message framing` |
+/// always
+#[test]
+fn withheld_and_repeated() {
+    for kind in ["ferret: sums", "ferret: answer", "ferret: challenge", "ferret: bits"] {
+        let by_sender = ["ferret: sums", "ferret: answer"].contains(&kind);
+        for action in [Action::Stall, Action::Twice] {
+            let mut direction = Direction::new(TINY, IKNP, 37);
+            let (a, b) = (&mut direction.channels.0, &mut direction.channels.1);
+            a.set_timeout(Duration::from_millis(500));
+            b.set_timeout(Duration::from_millis(500));
+            let adversary = FnAdversary::new().on_message(kind, 0, move |_| action);
+            if by_sender { a } else { b }.set_adversary(Box::new(adversary));
+            // Two draws: what comes twice is noticed when something else is awaited.
+            let draws = [600, 600].map(|n| direction.draw(&BitVec::zeros(n)));
+            let honest = draws.map(|(keys, macs)| if by_sender { macs } else { keys });
+            let ended = honest.into_iter().find(Result::is_err).expect("a failure");
+            match action {
+                Action::Twice => assert_noticed(&ended, u16::from(!by_sender), "message framing"),
+                _ => assert!(matches!(ended, Err(Error::Transport { .. })), "{kind}: {ended:?}"),
+            }
+        }
+    }
+}
+
+/// Cheat: 2, Ferret | sums | those of the expansion before | `silent OT consistency` | always
+#[test]
+fn sums_of_the_expansion_before() {
+    let mut direction = Direction::new(TINY, IKNP, 38);
+    let mut before: Option<Vec<u8>> = None;
+    let replay = FnAdversary::new().on_state(move |point, sums| {
+        if point == "ferret: sums" {
+            match &before {
+                None => before = Some(sums.to_vec()),
+                Some(before) => sums.copy_from_slice(before),
+            }
+        }
+    });
+    direction.channels.0.set_adversary(Box::new(replay));
+    direction.expand().1.unwrap();
+    assert_noticed(&direction.expand().1, 0, SILENT);
+}
+
 /// The receiver's bits changed: by itself, or on their way.
 /// Cheat: 2, Ferret | bits | other bits than those of the check | `OT extension consistency` |
 /// always
