@@ -3,8 +3,9 @@
 //! A draft has its own directory, `drafts/RANDOM`, with a file that its process keeps locked (an
 //! unlocked one belonged to a process that died), and a file that describes the future item.
 //! [`ItemWriter::finish`] flushes all files, moves the directory to `items/ID` under the store's
-//! lock and then enters the item into the index; [`ClosedItem::publish_all`] enters several with one
-//! commit. A crash before that leaves files that no item refers to; garbage collection removes them.
+//! lock and then enters the item into the index; [`ClosedItem::publish_all`] enters several with
+//! one commit. A crash before that leaves files that no item refers to; garbage collection removes
+//! them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -174,13 +175,13 @@ impl ClosedItem {
         Ok(id)
     }
 
-    /// Enters items of one store at once. When this returns, all can be taken from; after an error
-    /// or a crash, none.
+    /// Enters items of one store at once. When this returns, all can be taken from; after a crash,
+    /// all or none.
     ///
     /// # Errors
     /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`] if that has happened in the
-    /// meantime; [`StoreError::Invalid`] if the items are of several stores; an I/O error. The items
-    /// are then lost.
+    /// meantime; [`StoreError::Invalid`] if the items are of several stores; an I/O error. All of
+    /// them are then lost.
     pub fn publish_all(mut items: Vec<ClosedItem>) -> Result<()> {
         let Some(first) = items.first() else { return Ok(()) };
         let core = first.writer.core.clone();

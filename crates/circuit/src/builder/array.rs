@@ -64,8 +64,8 @@ impl Gates {
         places.into()
     }
 
-    /// All 2ⁿ places of a word of n bits: the one of its number is 1, the others 0; 2ⁿ − n − 1 ANDs,
-    /// which is the least.
+    /// All 2ⁿ places of a word of n bits: the one of its number is 1, the others 0; 2ⁿ − n − 1
+    /// ANDs, which is the least. [`one_hot`](Self::one_hot) takes more, and any number of places.
     pub fn decode(&mut self, word: &[Bit]) -> Word {
         match word {
             [] => Bit::ONE.into(),
