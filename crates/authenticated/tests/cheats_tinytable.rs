@@ -55,7 +55,7 @@ fn inputs(seed: usize) -> [Vec<bool>; 2] {
 }
 
 fn setting(mac: MacLength) -> Setting {
-    let options = chosen(TinyTableOptions { mac: mac.into() });
+    let options = chosen(TinyTableOptions { mac: mac.into(), ..Default::default() });
     let (protocol, executions) = (&tinytable::SPEC, EXECUTIONS);
     Setting { protocol, executions, options, ..Setting::default() }
 }

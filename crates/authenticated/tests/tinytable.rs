@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use symbolon_authenticated::{
     tinytable::{
         self,
-        options::{MacLength, TinyTableOptions},
+        options::{Commitment, MacLength, TinyTableOptions},
     },
     ywz,
 };
@@ -17,7 +17,11 @@ use symbolon_primitives::BitVec;
 use symbolon_transport::Error;
 
 fn setting(executions: usize, mac: MacLength) -> Setting {
-    let options = chosen(TinyTableOptions { mac: mac.into() });
+    committed(executions, mac, Commitment::Bits)
+}
+
+fn committed(executions: usize, mac: MacLength, commitment: Commitment) -> Setting {
+    let options = chosen(TinyTableOptions { mac: mac.into(), commitment });
     Setting { protocol: &tinytable::SPEC, executions, options, ..Setting::default() }
 }
 
@@ -102,11 +106,12 @@ proptest! {
         to in [receivers(2), receivers(2)],
         executions in prop_oneof![Just(1usize), 1usize..70],
         mac in prop::sample::select(&MacLength::ALL),
+        commitment in prop::sample::select(&Commitment::ALL),
         seed: u64,
     ) {
         let circuit = with_lookups(&steps, to);
         let all = [bits(seed, 4 * executions), bits(!seed, 4 * executions)];
-        assert_runs(setting(executions, mac), &circuit, &all);
+        assert_runs(committed(executions, mac, commitment), &circuit, &all);
     }
 }
 
@@ -125,12 +130,13 @@ fn aes_by_gates_and_by_tables_is_aes() {
         let bits = |value: u128| (0..128).map(move |i| value >> i & 1 == 1);
         // Three executions; the second is the standard's.
         let three = |value: u128| [!value, value, value << 1].into_iter().flat_map(bits).collect();
-        let ended =
-            assert_runs(setting(3, MacLength::Bits64), &circuit, &[three(AES[0]), three(AES[1])]);
-        for ended in ended {
-            let outputs = ended.outputs.unwrap();
-            let output = outputs[0].as_ref().unwrap();
-            assert!(output.slice(128..256).iter().eq(bits(AES[2])), "{name}");
+        for commitment in Commitment::ALL {
+            let setting = committed(3, MacLength::Bits64, commitment);
+            for ended in assert_runs(setting, &circuit, &[three(AES[0]), three(AES[1])]) {
+                let outputs = ended.outputs.unwrap();
+                let output = outputs[0].as_ref().unwrap();
+                assert!(output.slice(128..256).iter().eq(bits(AES[2])), "{name}");
+            }
         }
     }
 }
@@ -140,8 +146,11 @@ fn every_rho_and_several_lanes() {
     let circuit =
         with_lookups(&[(5, 3, 2), (0, 9, 1), (7, 5, 7)], [Receivers::All, Receivers::All]);
     for (rho, lanes) in [(Rho::Bits64, 1), (Rho::Bits80, 2)] {
-        let setting = Setting { rho, lanes, ..setting(2, MacLength::Bits128) };
-        assert_runs(setting, &circuit, &[bits(1, 8), bits(2, 8)]);
+        for commitment in Commitment::ALL {
+            let setting = committed(2, MacLength::Bits128, commitment);
+            let setting = Setting { rho, lanes, ..setting };
+            assert_runs(setting, &circuit, &[bits(1, 8), bits(2, 8)]);
+        }
     }
 }
 

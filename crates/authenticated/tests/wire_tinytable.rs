@@ -54,7 +54,7 @@ fn online_and_dependent_bytes_are_as_documented() {
         (builtin::by_name("aes128:expanded").unwrap(), 3),
     ] {
         for mac in MacLength::ALL {
-            let options = chosen(TinyTableOptions { mac: mac.into() });
+            let options = chosen(TinyTableOptions { mac: mac.into(), ..Default::default() });
             let protocol = &tinytable::SPEC;
             let setting = Setting { protocol, executions, options, ..Setting::default() };
             let all = circuit.inputs().iter();

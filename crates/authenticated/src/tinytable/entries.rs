@@ -13,7 +13,7 @@ use symbolon_circuit::Table;
 use symbolon_preprocessing::AuthShares;
 use symbolon_primitives::{Block, HugeBuf, prefetch};
 
-use super::tag::Tag;
+use super::{program::Program, tag::Tag};
 use zeroize::{Zeroize, Zeroizing};
 
 /// The number of look-ups convolved side by side.
@@ -23,17 +23,24 @@ const SIDE_BY_SIDE: usize = 64;
 /// caches only once.
 ///
 /// A record contains this party's share, in [`Table::outputs`] bits rounded up to bytes; the MAC on
-/// it; and the key for the peer's share.
+/// it; and the key for the peer's share. Tables that are committed in another way have no tags.
 pub(crate) struct Tables<T: Tag> {
     /// The records of all look-ups.
     pub bytes: HugeBuf<u8>,
+    /// The bytes of tags in a record.
+    tags: usize,
     tag: PhantomData<T>,
 }
 
 impl<T: Tag> Tables<T> {
     /// Creates tables from these records.
     pub fn new(bytes: HugeBuf<u8>) -> Self {
-        Tables { bytes, tag: PhantomData }
+        Tables { bytes, tags: 2 * T::BYTES, tag: PhantomData }
+    }
+
+    /// Creates tables from records without tags.
+    pub fn untagged(bytes: HugeBuf<u8>) -> Self {
+        Tables { bytes, tags: 0, tag: PhantomData }
     }
 
     /// Returns the number of bytes that the records before a place take.
@@ -41,12 +48,43 @@ impl<T: Tag> Tables<T> {
         place.byte + 2 * T::BYTES * place.entry
     }
 
+    /// Returns the record of an entry of `width` bytes, of which this many come before it, with
+    /// this many bytes of shares.
+    fn record(&self, byte: usize, entry: usize, width: usize) -> &[u8] {
+        &self.bytes[byte + self.tags * entry..][..width + self.tags]
+    }
+
+    /// Returns this party's share in the record of an entry.
+    pub fn share(&self, byte: usize, entry: usize, width: usize) -> &[u8] {
+        &self.record(byte, entry, width)[..width]
+    }
+
+    /// Returns the MAC and the key in the record of an entry, which has them.
+    pub fn tags(&self, byte: usize, entry: usize, width: usize) -> [T; 2] {
+        bytemuck::pod_read_unaligned(&self.record(byte, entry, width)[width..])
+    }
+
+    /// Returns the same shares without tags, for `executions` of a program.
+    pub fn without_tags<U: Tag>(&self, program: &Program, executions: usize) -> Tables<U> {
+        let mut bytes = HugeBuf::zeroed(program.end.byte * executions);
+        for lookup in 0..program.lookups() {
+            let (place, table) = (program.place(lookup, 0, executions), program.table(lookup));
+            let (n, width) = (table.entries().len() * executions, width(table));
+            let shares = bytes[place.byte..][..n * width].chunks_exact_mut(width);
+            for (i, share) in shares.enumerate() {
+                let from = self.share(place.byte + i * width, place.entry + i, width);
+                share.copy_from_slice(from);
+            }
+        }
+        Tables::untagged(bytes)
+    }
+
     /// Returns the records of a look-up whose tables begin at `first`; `step` is the number of
     /// entries from one execution's table to the next.
     pub fn records(&self, table: &Table, first: Place, step: usize) -> Records<'_, T> {
         let width = width(table);
-        let record = width + 2 * T::BYTES;
-        let bytes = &self.bytes[Self::bytes_before(first)..];
+        let record = width + self.tags;
+        let bytes = &self.bytes[first.byte + self.tags * first.entry..];
         Records { bytes, width, record, step: step * record, tag: PhantomData }
     }
 

@@ -24,6 +24,41 @@ symbolon_transport::messages! {
         carries: "a universal hash of the MACs on all own table bits",
         step: "DNNR17, Fig. 5, 5",
     }
+    pub CODE_TABLES = "tinytable: code of tables" {
+        phase: "function-dependent",
+        route: BOTH,
+        length: "n/8·r, for r ≤ 512 rows of a code of length n",
+        carries: "corrections of the commitments to the sender's tables, and of 128 or 256 rows that hide them",
+        step: "DNNR17, Fig. 9",
+    }
+    pub CODE_MASKS = "tinytable: code of masks" {
+        phase: "function-dependent",
+        route: BOTH,
+        length: "16·⌈(n − f)/128⌉·r, for r ≤ 512 masks with f free places",
+        carries: "corrections of the masks of the online check, and of 128 or 256 rows that hide them",
+        step: "DNNR17, Fig. 9",
+    }
+    pub CODE_CHALLENGE = "tinytable: code challenge" {
+        phase: "any",
+        route: BOTH,
+        length: "32",
+        carries: "the seed of the coefficients of the receiver's proof",
+        step: "DNNR17, Fig. 9; Fig. 11, check",
+    }
+    pub CODE_PROOF = "tinytable: code proof" {
+        phase: "function-dependent",
+        route: BOTH,
+        length: "8·t·(⌈k/64⌉ + ⌈f/64⌉) + 32, t = 128 or 256, for a code with k places and f free places",
+        carries: "t sums of the bits of the sender's tables, and of its masks; a digest of their MACs and rows",
+        step: "DNNR17, Fig. 9",
+    }
+    pub CODE_ONLINE = "tinytable: opened sums" {
+        phase: "online",
+        route: BOTH,
+        length: "8·(ρ + 8)·⌈f/64⌉ + 32",
+        carries: "the free places of ρ + 8 masked sums of opened words; a digest of their rows",
+        step: "DNNR17, Fig. 11, check",
+    }
     pub MASKS = "tinytable: output masks" {
         phase: "online",
         route: BOTH,

@@ -1,6 +1,6 @@
 //! `tinytable`: scrambled truth tables for two parties (Damgård, Nielsen, Nielsen, Ranellucci, "The
 //! TinyTable Protocol for 2-Party Secure Computation, or: Gate-Scrambling Revisited", CRYPTO 2017),
-//! sections 2 to 5.
+//! sections 2 to 6.
 //!
 //! There is no garbling: the parties know the masked value e = b ⊕ r of every wire, and hold shares
 //! of each gate's truth table with masked inputs and output. To evaluate a gate each party sends
@@ -35,12 +35,15 @@
 //!   one message of bits and the hash of their MACs, whose keys are drawn from these bits and the
 //!   whole transcript before.
 //!
+//! * **Section 6** (`--mac code`) sums up what it opens: see [`code`].
+//!
 //! Departure: `tinytable`: output masks | opened in the preprocessing (Fig. 8, step 4) | after the
 //! check of all table bits | with free XOR an output need not come out of a table, and would be
 //! known before a cheat is caught
 
 mod check;
 pub mod checks;
+mod code;
 mod entries;
 mod flat;
 pub mod messages;
@@ -61,10 +64,10 @@ use symbolon_engine::{
     Compiled, Demand, EngineSource, GateForm, Network, Prepared, ProtocolSpec, RunTerms,
     StoredOptions,
 };
-use symbolon_transport::{PartyId, Result};
+use symbolon_transport::{Error, PartyId, Result};
 
 use crate::gates::{correlations::RandomCorrelations, role::GateRole, source::Gates};
-use options::{MacLength, mac_length};
+use options::{Commitment, MacLength, commitment, mac_length, table_tags};
 use program::Program;
 
 /// The protocol, on correlations like those of `ywz` between two parties.
@@ -85,7 +88,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     options: options::ALL,
     stored: Some(StoredOptions {
         label: options::label,
-        stamp: Some(|options, rho| Ok(mac_length(options, rho)?.bits())),
+        stamp: Some(options::stamp),
     }),
     runs_in_flight: false,
     batches_together: None,
@@ -94,10 +97,19 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     engine: EngineSource::Correlations(&Gates(|_, _| GateRole::Tables(prepare))),
     load: |net, _, circuit, from| {
         let executions = net.executions;
-        match mac_length(&net.options, net.rho)? {
-            MacLength::Bits32 => Ok(prepared::load::<u32>(net.me, executions, circuit, from)?),
-            MacLength::Bits64 => Ok(prepared::load::<u64>(net.me, executions, circuit, from)?),
-            MacLength::Bits128 => Ok(prepared::load::<u128>(net.me, executions, circuit, from)?),
+        match (commitment(&net.options), mac_length(&net.options, net.rho)?) {
+            (Commitment::Code, MacLength::Bits32) => code::load::<u32>(net, circuit, from),
+            (Commitment::Code, MacLength::Bits64) => code::load::<u64>(net, circuit, from),
+            (Commitment::Code, MacLength::Bits128) => code::load::<u128>(net, circuit, from),
+            (_, MacLength::Bits32) => {
+                Ok(prepared::load::<u32>(net.me, executions, circuit, from)?)
+            }
+            (_, MacLength::Bits64) => {
+                Ok(prepared::load::<u64>(net.me, executions, circuit, from)?)
+            }
+            (_, MacLength::Bits128) => {
+                Ok(prepared::load::<u128>(net.me, executions, circuit, from)?)
+            }
         }
     },
 };
@@ -105,9 +117,18 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
 /// Returns the demand of a number of executions of a circuit.
 fn demand(circuit: &Compiled, terms: RunTerms<'_>) -> Result<Demand> {
     let program = circuit.derived::<Program>()?;
-    program.check(mac_length(terms.options, terms.rho)?)?;
+    let by_code = commitment(terms.options) == Commitment::Code;
+    program.check(table_tags(terms.options, terms.rho)?)?;
     let input_bits = [0, 1].map(|party| program.input_bits(PartyId::new(party)) as u64).to_vec();
-    Demand { and_gates: program.units(), input_bits }.times(terms.executions)
+    let demand = Demand { and_gates: program.units(), input_bits }.times(terms.executions)?;
+    if !by_code {
+        return Ok(demand);
+    }
+    let more = code::bits(&program, terms.executions, terms.rho)?;
+    let input_bits = demand.input_bits.iter().map(|bits| bits.checked_add(more));
+    let input_bits = input_bits.collect::<Option<_>>();
+    let too_many = || Error::invalid_input("too many executions at a time");
+    Ok(Demand { input_bits: input_bits.ok_or_else(too_many)?, ..demand })
 }
 
 /// Runs phase 2, for the agreed number of executions.
@@ -117,9 +138,15 @@ fn prepare(
     circuit: &Compiled,
 ) -> Result<Box<dyn Prepared>> {
     let executions = net.executions;
-    match mac_length(&net.options, net.rho)? {
-        MacLength::Bits32 => scramble::prepare::<u32>(correlations, net, circuit, executions),
-        MacLength::Bits64 => scramble::prepare::<u64>(correlations, net, circuit, executions),
-        MacLength::Bits128 => scramble::prepare::<u128>(correlations, net, circuit, executions),
-    }
+    type Prepare =
+        fn(RandomCorrelations, &mut Network, &Compiled, usize) -> Result<Box<dyn Prepared>>;
+    let run: Prepare = match (commitment(&net.options), mac_length(&net.options, net.rho)?) {
+        (Commitment::Code, MacLength::Bits32) => code::prepare::<u32>,
+        (Commitment::Code, MacLength::Bits64) => code::prepare::<u64>,
+        (Commitment::Code, MacLength::Bits128) => code::prepare::<u128>,
+        (_, MacLength::Bits32) => scramble::prepare::<u32>,
+        (_, MacLength::Bits64) => scramble::prepare::<u64>,
+        (_, MacLength::Bits128) => scramble::prepare::<u128>,
+    };
+    run(correlations, net, circuit, executions)
 }

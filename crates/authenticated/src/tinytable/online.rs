@@ -27,6 +27,43 @@ use super::{
 };
 use crate::gates::io_wires::OutputWires;
 
+/// A scrambled circuit, and how its opened bits are checked.
+pub(super) trait Check {
+    /// The tags of the masks of outputs.
+    type Tag: Tag;
+
+    /// Returns the circuit.
+    fn tables(&self) -> &ScrambledCircuit<Self::Tag>;
+
+    /// Proves this party's opened bits to the peer, and checks the peer's.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` if the peer sent a wrong bit or proof.
+    fn check(
+        &self,
+        opened: &OpenedEntries,
+        transcript: &mut Transcript,
+        channel: &mut Channel,
+    ) -> Result<Checked>;
+}
+
+impl<T: Tag> Check for ScrambledCircuit<T> {
+    type Tag = T;
+
+    fn tables(&self) -> &ScrambledCircuit<T> {
+        self
+    }
+
+    fn check(
+        &self,
+        opened: &OpenedEntries,
+        transcript: &mut Transcript,
+        channel: &mut Channel,
+    ) -> Result<Checked> {
+        check::check(self, opened, transcript, channel)
+    }
+}
+
 impl<T: Tag> Prepared for ScrambledCircuit<T> {
     fn evaluate(
         self: Box<Self>,
@@ -34,13 +71,7 @@ impl<T: Tag> Prepared for ScrambledCircuit<T> {
         circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        check_inputs(circuit.circuit(), net.me, inputs, self.executions)?;
-        circuit.must_be(&self.digest)?;
-        let session = net.session;
-        let [channel] = net.peers() else {
-            return Err(Error::invalid_input("tinytable runs between two parties"));
-        };
-        evaluate(&self, channel, &session, circuit.circuit(), inputs)
+        evaluate(&*self, net, circuit, inputs)
     }
 
     #[cfg(feature = "measure")]
@@ -71,15 +102,22 @@ impl<T: Tag> symbolon_engine::phases::Measured for ScrambledCircuit<T> {
 }
 
 /// Evaluates all executions on this party's inputs.
-fn evaluate<T: Tag>(
-    ready: &ScrambledCircuit<T>,
-    channel: &mut Channel,
-    session: &[u8; 32],
-    circuit: &Circuit,
+pub(super) fn evaluate(
+    prepared: &impl Check,
+    net: &mut Network,
+    circuit: &Compiled,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
+    let ready = prepared.tables();
     let executions = ready.executions;
-    let opened = run(ready, channel, session, circuit, &side_by_side(inputs, executions))?;
+    check_inputs(circuit.circuit(), net.me, inputs, executions)?;
+    circuit.must_be(&ready.digest)?;
+    let session = net.session;
+    let [channel] = net.peers() else {
+        return Err(Error::invalid_input("tinytable runs between two parties"));
+    };
+    let circuit = circuit.circuit();
+    let opened = run(prepared, channel, &session, circuit, &side_by_side(inputs, executions))?;
     let mut wires = (0..opened.len() / executions).map(|wire| wire * executions);
     let outputs = circuit.outputs().iter().map(|output| {
         output.to.contains(ready.me).then(|| {
@@ -110,13 +148,14 @@ fn side_by_side(inputs: &InputBits, executions: usize) -> Zeroizing<BitVec> {
 
 /// Runs the protocol on rows of bits of all executions, from this party's inputs to the outputs
 /// that this party learns.
-fn run<T: Tag>(
-    ready: &ScrambledCircuit<T>,
+pub(super) fn run(
+    prepared: &impl Check,
     channel: &mut Channel,
     session: &[u8; 32],
     circuit: &Circuit,
     inputs: &BitVec,
 ) -> Result<BitVec> {
+    let ready = prepared.tables();
     let mut run = Run {
         ready,
         values: Slices::zeros(ready.program.layered.slots(), ready.executions),
@@ -128,7 +167,7 @@ fn run<T: Tag>(
         run.layer(channel, layer)?;
     }
     let Run { values, mut transcript, opened, .. } = run;
-    let checked = check::check(ready, &opened, &mut transcript, channel)?;
+    let checked = prepared.check(&opened, &mut transcript, channel)?;
     outputs(ready, channel, circuit, &values, transcript, checked)
 }
 

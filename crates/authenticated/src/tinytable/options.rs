@@ -46,14 +46,55 @@ pub static MAC_BITS: ProtocolOption = ProtocolOption {
     }),
 };
 
+/// How each party is committed to its tables.
+pub static MAC: ProtocolOption = ProtocolOption::new(
+    OptionSpec {
+        name: "mac",
+        value_name: "KIND",
+        help: "How tinytable commits the parties to their tables: a MAC on every bit, or a code, \
+               which takes less memory",
+        default: Some("bits"),
+        values: Values::Words(|| Commitment::ALL.map(Commitment::name).to_vec()),
+        place: 71,
+    },
+    "How the parties are committed to their tables; absent where it cannot be chosen.",
+    |_| Value::Word(Commitment::Bits.name()),
+);
+
 /// All options.
-pub(crate) static ALL: &[ProtocolOption] = &[MAC_BITS];
+pub(crate) static ALL: &[ProtocolOption] = &[MAC_BITS, MAC];
+
+/// How each party is committed to its tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Commitment {
+    /// A MAC on every bit.
+    #[default]
+    Bits,
+    /// A word of a binary code for each block of bits.
+    Code,
+}
+
+impl Commitment {
+    /// Every kind.
+    pub const ALL: [Commitment; 2] = [Commitment::Bits, Commitment::Code];
+
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Commitment::Bits => "bits",
+            Commitment::Code => "code",
+        }
+    }
+}
 
 /// The options of `tinytable` as a program gives them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TinyTableOptions {
-    /// The length of the MACs on the bits that are opened.
+    /// The length of the MACs on the bits that are opened. With [`Commitment::Code`] these are the
+    /// masks of outputs.
     pub mac: MacChoice,
+    /// How each party is committed to its tables.
+    pub commitment: Commitment,
 }
 
 /// The number of bits in the MACs on the bits of tables: a wrong bit is accepted with probability
@@ -127,7 +168,11 @@ impl From<TinyTableOptions> for Options {
             MacChoice::Length(length) => Some(Value::Number(length.bits().into())),
             MacChoice::ComparisonOnly(length) => Some(Value::ComparisonOnly(length.bits().into())),
         };
-        Options::default().with(&MAC_BITS, value)
+        let code = match options.commitment {
+            Commitment::Bits => None,
+            Commitment::Code => Some(Value::Word(Commitment::Code.name())),
+        };
+        Options::default().with(&MAC_BITS, value).with(&MAC, code)
     }
 }
 
@@ -141,9 +186,38 @@ pub(super) fn mac_length(options: &Options, rho: Rho) -> Result<MacLength> {
     found.ok_or_else(|| Error::invalid_input("MACs have 32, 64 or 128 bits"))
 }
 
+/// Returns how the parties are committed to their tables.
+pub(super) fn commitment(options: &Options) -> Commitment {
+    match MAC.chosen(options) {
+        Some(Value::Word(word)) if *word == Commitment::Code.name() => Commitment::Code,
+        _ => Commitment::Bits,
+    }
+}
+
+/// Returns the length of the MACs with which tables are made.
+pub(super) fn table_tags(options: &Options, rho: Rho) -> Result<MacLength> {
+    match commitment(options) {
+        Commitment::Bits => mac_length(options, rho),
+        Commitment::Code => Ok(MacLength::Bits128),
+    }
+}
+
 /// Returns what tells prepared circuits from others.
 pub(super) fn label(options: &Options, rho: Rho) -> Result<String> {
-    Ok(format!("{}-bit MACs", mac_length(options, rho)?))
+    let length = mac_length(options, rho)?;
+    Ok(match commitment(options) {
+        Commitment::Bits => format!("{length}-bit MACs"),
+        Commitment::Code => format!("a code, {length}-bit MACs"),
+    })
+}
+
+/// Returns what tells prepared circuits from others, as a number.
+pub(super) fn stamp(options: &Options, rho: Rho) -> Result<u32> {
+    let code = match commitment(options) {
+        Commitment::Bits => 0,
+        Commitment::Code => 1 << 16,
+    };
+    Ok(mac_length(options, rho)?.bits() | code)
 }
 
 #[cfg(test)]

@@ -68,6 +68,11 @@ impl<T: Tag> Rows<T> {
         Rows { bits: BitVec::with_capacity(n), macs: HugeBuf::zeroed(n), keys: HugeBuf::zeroed(n) }
     }
 
+    /// Returns shares without MACs and keys.
+    pub fn without_tags(bits: BitVec) -> Self {
+        Rows { bits, macs: HugeBuf::zeroed(0), keys: HugeBuf::zeroed(0) }
+    }
+
     /// Appends shares between two parties, for which there must be room.
     pub fn extend(&mut self, shares: &AuthShares) {
         let range = self.bits.len()..self.bits.len() + shares.len();
@@ -114,18 +119,35 @@ pub(super) fn load<T: Tag>(
     circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<ScrambledCircuit<T>>> {
+    circuit.derived::<Program>()?.check(T::LENGTH)?;
+    Ok(Box::new(read(me, executions, circuit, &mut from, true)?))
+}
+
+/// Reads a circuit whose tables have tags, or none.
+pub(super) fn read<T: Tag>(
+    me: PartyId,
+    executions: usize,
+    circuit: &Compiled,
+    from: &mut Reader<'_>,
+    tagged: bool,
+) -> Result<ScrambledCircuit<T>> {
     let program = circuit.derived::<Program>()?;
-    program.check(T::LENGTH)?;
     let delta = from.delta()?;
     let own_masks = from.bits(program.input_bits(me) * executions)?;
     let n = program.ands() * executions;
-    let mut rows = || Rows::<T>::read(&mut from, n);
+    let mut rows = || match tagged {
+        true => Rows::<T>::read(from, n),
+        false => Ok(Rows::without_tags(from.bits(n)?)),
+    };
     let gates = [rows()?, rows()?, rows()?];
-    let tables = Tables::new(slab(&mut from, Tables::<T>::bytes_before(program.end) * executions)?);
+    let tables = match tagged {
+        true => Tables::new(slab(from, Tables::<T>::bytes_before(program.end) * executions)?),
+        false => Tables::untagged(slab(from, program.end.byte * executions)?),
+    };
     let n = program.layered.output_slots().len() * executions;
-    let outputs = Rows::read(&mut from, n)?;
+    let outputs = Rows::read(from, n)?;
     let (digest, shared) = (circuit.digest(), false);
-    Ok(Box::new(ScrambledCircuit {
+    Ok(ScrambledCircuit {
         me,
         executions,
         delta,
@@ -136,7 +158,7 @@ pub(super) fn load<T: Tag>(
         tables,
         outputs,
         shared,
-    }))
+    })
 }
 
 /// How many elements are made room for at first; later at most twice the number read so far.

@@ -46,6 +46,16 @@ pub(super) fn prepare<T: Tag>(
     circuit: &Compiled,
     executions: usize,
 ) -> Result<Box<dyn Prepared>> {
+    Ok(Box::new(scramble::<T>(correlations, net, circuit, executions)?))
+}
+
+/// Scrambles the tables of a circuit, for this many executions.
+pub(super) fn scramble<T: Tag>(
+    correlations: RandomCorrelations,
+    net: &mut Network,
+    circuit: &Compiled,
+    executions: usize,
+) -> Result<ScrambledCircuit<T>> {
     let program = circuit.derived::<Program>()?;
     program.check(T::LENGTH)?;
     let side = Side { me: net.me, delta: correlations.secrets.delta.clone() };
@@ -71,7 +81,7 @@ pub(super) fn prepare<T: Tag>(
     let own_masks = secrets.own_masks.slice(0..program.input_bits(net.me) * executions);
     let (me, delta, shared) = (net.me, secrets.delta.clone(), false);
     let digest = circuit.digest();
-    Ok(Box::new(ScrambledCircuit {
+    Ok(ScrambledCircuit {
         me,
         executions,
         delta,
@@ -82,7 +92,7 @@ pub(super) fn prepare<T: Tag>(
         tables,
         outputs,
         shared,
-    }))
+    })
 }
 
 /// Puts the masks of the input wires in their slots.

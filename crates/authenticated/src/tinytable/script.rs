@@ -12,8 +12,10 @@ use symbolon_transport::Result;
 use symbolon_transport::script::{Script, Unit};
 
 use super::{
+    code::{self, script::CodeScript},
     demand,
     entries::width,
+    options::{Commitment, commitment},
     program::Program,
     scramble::{CHUNK, LOOKAHEAD, LOOKUPS},
 };
@@ -35,7 +37,8 @@ const LOOKUP: Unit = Unit::new("look-up online", 470.0);
 const LAYER: Unit = Unit::new("table layer", 1_000.0);
 
 /// The kinds of work here.
-pub(super) const UNITS: &[Unit] = &[PRODUCT, CONVOLUTION, GATE, LOOKUP, LAYER];
+pub(super) const UNITS: &[Unit] =
+    &[PRODUCT, CONVOLUTION, GATE, LOOKUP, LAYER, code::script::UNITS[0], code::script::UNITS[1]];
 
 /// Forecasts a run of one batch.
 pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
@@ -45,6 +48,12 @@ pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
     let ports = Ports::of(circuit.circuit(), 2);
     let batches = bucketing::plan(small(demand.and_gates)?, way.terms.rho.bits(), 1);
     let counts = Demand::input_counts(&demand, 2)?;
+    let code = match commitment(way.terms.options) {
+        Commitment::Bits => None,
+        Commitment::Code => {
+            Some(CodeScript::of(&program, way.terms.executions, way.terms.rho)?)
+        }
+    };
     let mut scripts = Vec::new();
     for me in PartyId::all(2u16) {
         let mut script = Script::new(me, 2);
@@ -67,8 +76,16 @@ pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
             lookups: vec![0; program.layered.tables().len()],
         };
         pass.run();
+        if let Some(code) = &code {
+            code.commit(&mut script);
+        }
         script.phase(ONLINE);
-        online(&mut script, &program, executions, &ports);
+        layers(&mut script, &program, executions, &ports);
+        match &code {
+            None => script.exchange(16),
+            Some(code) => code.check(&mut script),
+        }
+        masks(&mut script, executions, &ports);
         scripts.push(script);
     }
     let triples: u64 = batches.iter().map(|batch| batch.triples as u64).sum();
@@ -150,7 +167,7 @@ impl Pass<'_> {
     }
 }
 
-fn online(script: &mut Script, program: &Program, executions: u64, ports: &Ports) {
+fn layers(script: &mut Script, program: &Program, executions: u64, ports: &Ports) {
     let me = script.me();
     let tables: &[Table] = program.layered.tables();
     script.exchange(packed(ports.inputs[me.index()] * executions));
@@ -165,7 +182,10 @@ fn online(script: &mut Script, program: &Program, executions: u64, ports: &Ports
         script.work(GATE, (layer.ands.len() as u64 * executions) as f64);
         script.work(LOOKUP, (layer.lookups.iter().count() as u64 * executions) as f64);
     }
-    script.exchange(16);
+}
+
+fn masks(script: &mut Script, executions: u64, ports: &Ports) {
+    let me = script.me();
     let [own, theirs] = [me, me.other_of_two()].map(|party| ports.outputs[party.index()]);
     if theirs > 0 {
         script.send_all(packed(theirs * executions) + 16);
