@@ -82,7 +82,7 @@ fn networks(mac: MacLength, lanes: usize) -> Result<[Network; 2]> {
         ot: "softspoken4".parse().expect("a generator"),
         form: GateForm::Tables,
         executions: 1,
-        options: TinyTableOptions { mac: mac.into() }.into(),
+        options: TinyTableOptions { mac: mac.into(), ..Default::default() }.into(),
         segment_gates: SEGMENT_GATES,
     }))
 }

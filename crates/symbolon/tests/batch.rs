@@ -18,7 +18,7 @@ use symbolon::{
 
 /// Returns the options of `tinytable` with MACs of this length.
 fn macs(mac: MacLength) -> Options {
-    TinyTableOptions { mac: mac.into() }.into()
+    TinyTableOptions { mac: mac.into(), ..Default::default() }.into()
 }
 
 /// Keys, messages and ciphertexts: FIPS 197 C.1 and B, SP 800-38A F.1.1.

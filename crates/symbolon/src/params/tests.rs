@@ -20,7 +20,7 @@ use crate::{Config, Dealer, Exchange, Inputs, Session, Transport, stored, triple
 
 /// Returns the options of `tinytable`.
 fn macs(mac: MacChoice) -> Options {
-    TinyTableOptions { mac }.into()
+    TinyTableOptions { mac, ..Default::default() }.into()
 }
 
 /// Returns the length of MACs.
