@@ -2,6 +2,7 @@
 //! program, because each takes seconds to link.
 #![allow(missing_docs)]
 
+mod cheats_code;
 mod cheats_messages;
 mod cheats_proofs;
 mod cheats_stream;

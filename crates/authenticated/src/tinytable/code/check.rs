@@ -35,7 +35,7 @@ use super::streams::{Draw, Rows};
 
 /// Proves this party's bits to the peer, and checks the peer's.
 ///
-/// Check: `tinytable`, `--mac code` | `table code`: sums of all opened blocks, under coefficients
+/// Check: `tinytable` | `table code`, with `--mac code`: sums of all opened blocks, under coefficients
 /// that the verifier draws when it has all bits, before any output | wrong bits, entries, sums |
 /// below 2^-ρ, with the commitments' check (`docs/proofs/tinytable-codes.md`)
 ///

@@ -46,8 +46,8 @@ pub(super) struct Hiding {
 
 /// Commits both parties to their tables.
 ///
-/// Check: `tinytable`, `--mac code` | `code commitment`: sums of all rows and of their MACs, under
-/// coefficients that the verifier draws | tables, masks that are no words of the code, or are not
+/// Check: `tinytable` | `code commitment`, with `--mac code`: sums of all rows and of their MACs,
+/// under coefficients that the verifier draws | tables, masks that are no words of the code, or are not
 /// the authenticated bits | below 2^-ρ, with the online check (`docs/proofs/tinytable-codes.md`)
 ///
 /// Paper: DNNR17, Fig. 9 | commitments to all tables

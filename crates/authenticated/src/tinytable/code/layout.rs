@@ -96,12 +96,14 @@ impl Layout {
         let log2_distance = distance(rho).ilog2();
         let candidates = (2..=5).map(|r| {
             let code = ReedMuller::new(r, 2 * r + log2_distance);
+            debug_assert!(code.square_distance() >= (rho.bits() + MARGIN) as usize);
             Layout::with(code, tables, rho)
         });
         candidates.min_by_key(Layout::cost).expect("at least one code")
     }
 
-    fn with(code: ReedMuller, tables: &Tables, rho: Rho) -> Layout {
+    /// Returns the layout with this code, whose distance is the caller's business.
+    pub fn with(code: ReedMuller, tables: &Tables, rho: Rho) -> Layout {
         let k = code.dimension();
         let entries: usize = tables.lookups.iter().map(|(entries, _)| entries).sum();
         let mut planes = vec![0; entries.div_ceil(k)];
@@ -116,7 +118,6 @@ impl Layout {
             byte += n * width;
         }
         let checks = (rho.bits() + MARGIN) as usize;
-        debug_assert!(code.square_distance() >= checks, "a code that is too weak");
         Layout { code, checks, hashes: hashes(rho), ands: tables.ands, entries, planes, spans }
     }
 

@@ -24,6 +24,8 @@ mod reed_muller;
 pub(super) mod script;
 mod shares;
 mod streams;
+#[cfg(test)]
+mod tests;
 
 use std::io::Write;
 
@@ -107,11 +109,16 @@ pub(super) fn prepare<T: Tag>(
     let layout = Layout::best(&layout::Tables::of(&program, executions)?, net.rho);
     let input_bits = PartyId::all(2u16).map(|party| program.input_bits(party) * executions);
     let input_bits: Vec<usize> = input_bits.collect();
-    let (secrets, hiding) = split(&correlations, net, &layout, &input_bits)?;
-    let tagged = scramble::scramble::<u128>(correlations, net, circuit, executions)?;
+    let (secrets, mut hiding) = split(&correlations, net, &layout, &input_bits)?;
+    let mut tagged = scramble::scramble::<u128>(correlations, net, circuit, executions)?;
     let [channel] = net.peers() else {
         return Err(Error::invalid_input("tinytable runs between two parties"));
     };
+    let [row, ..] = &mut tagged.gates;
+    channel.tamper_state("tinytable: own rows", bytemuck::cast_slice_mut(row.bits.words_mut()));
+    let hidden = bytemuck::cast_slice_mut(hiding.bits.words_mut());
+    channel.tamper_state("tinytable: own hiding bits", hidden);
+    channel.tamper_state("tinytable: own entries", &mut tagged.tables.bytes);
     let commitments = commit::commit(&tagged, layout, secrets, &hiding, channel)?;
     Ok(Box::new(CommittedCircuit { tables: without_tags::<T>(tagged), commitments }))
 }
