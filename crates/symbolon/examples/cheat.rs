@@ -48,7 +48,7 @@ const CHEATS: [Cheat; 6] = [
         bit: Some(0),
     },
     Cheat {
-        name: "mac",
+        name: "masks",
         what: "a party opens output masks whose MACs do not fit",
         cheater: 0,
         protocol: Protocol::Wrk,

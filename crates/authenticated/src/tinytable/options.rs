@@ -55,7 +55,7 @@ pub static MAC: ProtocolOption = ProtocolOption::new(
                which takes less memory",
         default: Some("bits"),
         values: Values::Words(|| Commitment::ALL.map(Commitment::name).to_vec()),
-        place: 71,
+        place: 150,
     },
     "How the parties are committed to their tables; absent where it cannot be chosen.",
     |_| Value::Word(Commitment::Bits.name()),

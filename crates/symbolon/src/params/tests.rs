@@ -15,7 +15,7 @@ use super::*;
 use crate::connect::TransportKind;
 use crate::dualex::{DualExOptions, KappaBPer, PsiForm};
 use crate::duplo::DuploOptions;
-use crate::tinytable::{MAC_BITS, MacChoice, MacLength, TinyTableOptions};
+use crate::tinytable::{Commitment, MAC_BITS, MacChoice, MacLength, TinyTableOptions};
 use crate::{Config, Dealer, Exchange, Inputs, Session, Transport, stored, triples};
 
 /// Returns the options of `tinytable`.
@@ -523,6 +523,7 @@ fn the_order_of_the_handshake_is_fixed() {
         ("pool_gates", "16777216"),
         ("components", "none"),
         ("dealer", "none"),
+        ("mac", "none"),
     ];
     assert_eq!(values, expected.map(|(name, value)| (name, value.to_string())));
     let places: Vec<u16> = parameters().iter().map(|one| one.spec().place).collect();
@@ -539,10 +540,12 @@ fn labels_of_stored_material_are_fixed() {
         dualex(DualExOptions { psi: PsiForm::Asynchronous, kappa_b, kappa_b_per })
     };
     let (bound, each) = (Some(Rho::Bits64), KappaBPer::Execution);
+    let by_code = TinyTableOptions { commitment: Commitment::Code, ..Default::default() };
     for (params, expected) in [
         (of(Protocol::Wrk, Options::default()), ""),
         (of(Protocol::TinyTable, Options::default()), "64-bit MACs"),
         (of(Protocol::TinyTable, macs(MacLength::Bits128.into())), "128-bit MACs"),
+        (of(Protocol::TinyTable, by_code.into()), "a code, 64-bit MACs"),
         (of(Protocol::Duplo, Options::default()), ""),
         (of(Protocol::Duplo, DuploOptions::components(["b", "a"]).into()), "components a; b"),
         (of(Protocol::DualEx, Options::default()), "sync intersection, kappa_b 40 per preparation"),
