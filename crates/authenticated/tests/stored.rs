@@ -2,14 +2,18 @@
 //! evaluated in a third.
 
 use crate::common::apart::{Pool, range, session};
-use crate::common::{self, Setting};
+use crate::common::{self, Setting, chosen};
 use proptest::prelude::*;
 use symbolon_authenticated::{
     pool::{GATES, HEAD, PoolLayout},
-    tinytable, ywz,
+    tinytable::{
+        self,
+        options::{Commitment, TinyTableOptions},
+    },
+    ywz,
 };
 use symbolon_circuit::{Circuit, Receivers};
-use symbolon_engine::{Compiled, Demand, GateForm, OutputBits, PoolRange};
+use symbolon_engine::{Compiled, Demand, GateForm, OutputBits, PoolRange, RunTerms};
 use symbolon_transport::{Error, Result};
 
 fn fill(setting: Setting, need: &Demand) -> Vec<Pool> {
@@ -51,6 +55,13 @@ fn evaluate(
     })
 }
 
+/// Returns what one evaluation needs.
+fn need_of(setting: Setting, circuit: &Compiled) -> Demand {
+    let Setting { rho, executions, options, .. } = setting;
+    let terms = RunTerms { rho, executions, options };
+    setting.protocol.demand_of(circuit, setting.parties, terms).unwrap()
+}
+
 fn settings() -> Vec<Setting> {
     let wrk = |form| Setting { form, ..Setting::default() };
     let ywz = |parties| Setting {
@@ -60,7 +71,10 @@ fn settings() -> Vec<Setting> {
         ..Setting::default()
     };
     let tables = Setting { protocol: &tinytable::SPEC, ..Setting::default() };
-    vec![wrk(GateForm::FourRow), wrk(GateForm::HalfGates), ywz(2), ywz(3), tables]
+    let options =
+        chosen(TinyTableOptions { commitment: Commitment::Code, ..TinyTableOptions::default() });
+    let code = Setting { options, ..tables };
+    vec![wrk(GateForm::FourRow), wrk(GateForm::HalfGates), ywz(2), ywz(3), tables, code]
 }
 
 fn bits(circuit: &Circuit, seed: usize) -> Vec<Vec<bool>> {
@@ -83,7 +97,7 @@ fn every_phase_in_a_session_of_its_own() {
             let circuit =
                 common::circuit(&vec![9; setting.parties.into()], &steps, outputs.clone());
             let compiled = Compiled::new(&circuit);
-            let once = Demand::of(&compiled, setting.parties);
+            let once = need_of(setting, &compiled);
             let twice = Demand {
                 and_gates: 2 * once.and_gates,
                 input_bits: once.input_bits.iter().map(|n| 2 * n).collect(),
@@ -154,6 +168,10 @@ fn what_was_prepared_for_something_else_is_refused() {
     let other = common::two_layers(5, Receivers::only([0]));
     let swapped: Vec<Vec<u8>> = saved.iter().rev().cloned().collect();
     let rho = Setting { rho: symbolon_engine::Rho::Bits64, ..setting };
+    let [.., tables, code] = &settings()[..] else { unreachable!("tables with MACs and a code") };
+    let coded = need_of(*code, &compiled);
+    let prepared = prepare(*code, &compiled, fill(*code, &coded), &range(&coded, 0));
+    let prepared: Vec<Vec<u8>> = prepared.into_iter().map(Result::unwrap).collect();
     let longer: Vec<Vec<u8>> = saved.iter().map(|saved| [&saved[..], &[0]].concat()).collect();
     let refusals = [
         evaluate(setting, &Compiled::new(&other), saved.clone(), &all),
@@ -161,6 +179,8 @@ fn what_was_prepared_for_something_else_is_refused() {
         evaluate(rho, &compiled, saved.clone(), &all),
         evaluate(setting, &compiled, longer, &all),
         evaluate(setting, &compiled, vec![Vec::new(); 2], &all),
+        evaluate(*tables, &compiled, prepared.clone(), &all),
+        evaluate(*code, &compiled, prepared.into_iter().rev().collect(), &all),
     ];
     for end in refusals.into_iter().flatten() {
         assert!(matches!(end, Err(Error::Store(_))), "{end:?}");
@@ -176,7 +196,7 @@ proptest! {
     /// always
     #[test]
     fn damage_gives_nothing_wrong(
-        which in 0usize..5,
+        which in 0usize..6,
         party in 0usize..2,
         place in any::<prop::sample::Index>(),
         flip in 1u8..,
@@ -191,7 +211,7 @@ proptest! {
         );
         let compiled = Compiled::new(&circuit);
         let work = &compiled;
-        let need = Demand::of(&compiled, setting.parties);
+        let need = need_of(setting, &compiled);
         let mut pools = fill(setting, &need);
         let damage = |bytes: &mut Vec<u8>| {
             let place = place.index(bytes.len());

@@ -6,6 +6,7 @@ use symbolon_authenticated::tinytable::{
     options::{MacLength, TinyTableOptions},
 };
 use symbolon_circuit::{Circuit, Layered, Receivers, builtin};
+use symbolon_engine::Rho;
 use symbolon_transport::PhaseReport;
 
 /// The size of a message without its payload in bytes.
@@ -76,6 +77,45 @@ fn online_and_dependent_bytes_are_as_documented() {
                     assert_eq!(dependent, products.sum::<u64>());
                 }
             }
+        }
+    }
+}
+
+/// The bytes of a code, for codes that a circuit's size chooses: two corrections a row of the
+/// tables, the commitments' proof, and the online check. The formulas of the messages, written out.
+#[test]
+fn bytes_of_codes_are_as_documented() {
+    use symbolon_authenticated::tinytable::options::Commitment;
+    let circuit = common::two_layers(13, Receivers::All);
+    let options =
+        chosen(TinyTableOptions { commitment: Commitment::Code, ..TinyTableOptions::default() });
+    // For each ρ the code of a small circuit: n, k, the free places, totals and checks.
+    for (rho, [n, k, f, t, checks]) in [
+        (Rho::Bits40, [1024, 56, 330, 128, 48]),
+        (Rho::Bits64, [2048, 67, 495, 256, 72]),
+        (Rho::Bits80, [2048, 67, 495, 256, 88u64]),
+    ] {
+        let setting = Setting { protocol: &tinytable::SPEC, options, rho, ..Setting::default() };
+        let all: Vec<Vec<bool>> = circuit
+            .inputs()
+            .iter()
+            .map(|input| vec![true; input.ty.width() as usize])
+            .collect();
+        let ended = run_all(setting, &circuit, &all, |_| ());
+        let ands = Layered::new(&circuit).unwrap().counts().and;
+        let rows = 3 * ands.div_ceil(k) + t;
+        let masks = 16 * (n - f).div_ceil(128) * (checks + t);
+        let proof = 8 * t * (k.div_ceil(64) + f.div_ceil(64)) + 32;
+        let code = n / 8 * rows + masks + 32 + proof + 4 * FRAME;
+        for (party, ended) in (0..).zip(&ended) {
+            assert!(ended.outputs.is_ok());
+            let products = bytes(2 * ands) + 32 + FRAME;
+            assert_eq!(phase(&ended.phases, "dependent").bytes_sent, products + code);
+            let [plain, messages] = online(&circuit, party, 1);
+            let check = 32 + 8 * checks * f.div_ceil(64) + 32 + 2 * FRAME;
+            let sent = phase(&ended.phases, "online");
+            let expected = [plain - 16 - FRAME + check, messages + 1];
+            assert_eq!([sent.bytes_sent, sent.messages_sent], expected);
         }
     }
 }

@@ -4,6 +4,7 @@
 use symbolon_circuit::{Circuit, Receivers, builtin};
 use symbolon_engine::forecast::Way;
 use symbolon_engine::{GateForm, OtExtension, RunTerms, SEGMENT_GATES, TreeDepth};
+use symbolon_protocols::tinytable::options::{Commitment, TinyTableOptions};
 use symbolon_protocols::{Protocol, Rho};
 
 use crate::common::{self, Setting, run_all};
@@ -139,7 +140,23 @@ fn tables_are_forecast() {
         (builtin::by_name("aes128:sbox-expanded").unwrap(), 1),
         (builtin::by_name("aes128:expanded").unwrap(), 3),
     ] {
-        assert_forecast(&circuit, Setting { executions, ..of(Protocol::TinyTable) });
+        let setting = Setting { executions, ..of(Protocol::TinyTable) };
+        assert_forecast(&circuit, setting);
+        let commitment = Commitment::Code;
+        let options = TinyTableOptions { commitment, ..TinyTableOptions::default() };
+        assert_forecast(&circuit, Setting { options: common::chosen(options), ..setting });
+    }
+}
+
+/// More windows of corrections than are sent ahead, and the larger codes of a larger ρ.
+#[test]
+fn long_tables_under_a_code_are_forecast() {
+    let options = TinyTableOptions { commitment: Commitment::Code, ..TinyTableOptions::default() };
+    let options = common::chosen(options);
+    let circuit = builtin::by_name("aes128:sbox-expanded").unwrap();
+    for (rho, executions) in [(Rho::Bits40, 4), (Rho::Bits80, 1)] {
+        let setting = Setting { executions, options, rho, ..of(Protocol::TinyTable) };
+        assert_forecast(&circuit, setting);
     }
 }
 

@@ -12,7 +12,7 @@ use symbolon_transport::Result;
 use symbolon_transport::script::{Script, Unit};
 
 use super::{
-    code::{self, script::CodeScript},
+    code::script::CodeScript,
     demand,
     entries::width,
     options::{Commitment, commitment},
@@ -28,7 +28,7 @@ const PRODUCT: Unit = Unit::new("table product", 360.0);
 const CONVOLUTION: Unit = Unit::new("table convolution", 9.0);
 
 /// An AND gate online.
-const GATE: Unit = Unit::new("table gate online", 33.0);
+pub(super) const GATE: Unit = Unit::new("table gate online", 33.0);
 
 /// A look-up online.
 const LOOKUP: Unit = Unit::new("look-up online", 470.0);
@@ -37,8 +37,7 @@ const LOOKUP: Unit = Unit::new("look-up online", 470.0);
 const LAYER: Unit = Unit::new("table layer", 1_000.0);
 
 /// The kinds of work here.
-pub(super) const UNITS: &[Unit] =
-    &[PRODUCT, CONVOLUTION, GATE, LOOKUP, LAYER, code::script::UNITS[0], code::script::UNITS[1]];
+pub(super) const UNITS: &[Unit] = &[PRODUCT, CONVOLUTION, GATE, LOOKUP, LAYER];
 
 /// Forecasts a run of one batch.
 pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
