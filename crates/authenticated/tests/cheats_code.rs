@@ -243,3 +243,42 @@ fn malformed_messages() {
         }
     }
 }
+
+/// A party that waits for its challenge before it has sent everything that the challenge is for:
+/// corrections of tables or masks, or the last table bits. No challenge comes.
+/// Cheat: one | Figs. 9, 11 | the challenge awaited before all is sent | the order of messages |
+/// always
+#[test]
+fn challenges_come_last() {
+    for (kind, index, challenges) in [(TABLES, 0, 0), (CODE_MASKS, 0, 0), (LAYER, 1, 1)] {
+        for cheater in [0, 1] {
+            let mut seen = 0;
+            let adversary = FnAdversary::new().on_outgoing(move |sent, _, _| {
+                seen += usize::from(sent == kind);
+                if sent == kind && seen == index + 1 { Action::Drop } else { Action::Send }
+            });
+            let (ended, heard) = cheat_with(Rho::Bits40, cheater, adversary);
+            assert_caught(&ended[usize::from(1 - cheater)], cheater, FRAMING);
+            let heard = heard.iter().filter(|kind| **kind == CHALLENGE).count();
+            assert_eq!(heard, challenges, "{kind}");
+        }
+    }
+}
+
+/// Every challenge is a new one, of both parties and in every run.
+#[test]
+fn challenges_are_fresh() {
+    let all = Arc::new(Mutex::new(std::collections::HashSet::new()));
+    for cheater in [0, 1, 0] {
+        let seen = all.clone();
+        let adversary = FnAdversary::new().on_outgoing(move |kind, _, payload| {
+            if kind == CHALLENGE {
+                assert!(seen.lock().unwrap().insert(payload.to_vec()), "a challenge twice");
+            }
+            Action::Send
+        });
+        let (ended, _) = cheat_with(Rho::Bits40, cheater, adversary);
+        assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
+    }
+    assert_eq!(all.lock().unwrap().len(), 6);
+}

@@ -278,14 +278,17 @@ fn accepts<T: Tag>(
     let mut rows = Rows::new(&streams, Draw::Masks, layout.checks);
     let [_, packed] = layout.correction_blocks();
     let (opened, expected) = proof.split_at(proof.len() - 32);
+    let Some(opened) = rows_of(opened, layout.checks, code.count(Places::Free)) else {
+        return false;
+    };
     let mut word = vec![Block::ZERO; blocks];
-    let known = bits.chunks_exact(layout.place_blocks()).zip(rows_of(opened, layout.checks));
+    let known = bits.chunks_exact(layout.place_blocks()).zip(&opened);
     let masked = w.chunks_exact_mut(blocks).zip(masks.chunks_exact(packed));
     for ((w, packed), (bits, free)) in masked.zip(known) {
         xor_blocks(w, &mask_row(layout, a, rows.next(), packed));
         word.fill(Block::ZERO);
         code.put(Places::Code, bytemuck::cast_slice(bits), &mut word);
-        code.put(Places::Free, &free, &mut word);
+        code.put(Places::Free, free, &mut word);
         code.complete(Degree::Square, &mut word);
         add_product(w, a, &word);
     }

@@ -332,15 +332,19 @@ impl Verifier<'_> {
 
         let (opened, expected) = proof.split_at(proof.len() - 32);
         let (sums, mask_sums) = opened.split_at(t * k.div_ceil(64) * 8);
+        let mask_sums = rows_of(mask_sums, t, code.count(Places::Free));
+        let (Some(sums), Some(mask_sums)) = (rows_of(sums, t, k), mask_sums) else {
+            return false;
+        };
         let mut word = vec![Block::ZERO; code.blocks()];
-        for (i, (w, sum)) in w.chunks_exact_mut(code.blocks()).zip(rows_of(sums, t)).enumerate() {
-            code.encode(&sum, &mut word);
+        for (i, (w, sum)) in w.chunks_exact_mut(code.blocks()).zip(&sums).enumerate() {
+            code.encode(sum, &mut word);
             add_product(w, self.a, &word);
-            self.add_opened(i, &sum, &mut keys);
+            self.add_opened(i, sum, &mut keys);
         }
-        for (w, sum) in mask_w.chunks_exact_mut(code.blocks()).zip(rows_of(mask_sums, t)) {
+        for (w, sum) in mask_w.chunks_exact_mut(code.blocks()).zip(&mask_sums) {
             word.fill(Block::ZERO);
-            code.put(Places::Free, &sum, &mut word);
+            code.put(Places::Free, sum, &mut word);
             code.complete(Degree::Square, &mut word);
             add_product(w, self.a, &word);
         }
@@ -370,9 +374,13 @@ impl Verifier<'_> {
     }
 }
 
-/// Returns the words of `n` packed rows.
-pub(super) fn rows_of(bytes: &[u8], n: usize) -> impl Iterator<Item = Vec<u64>> {
-    bytes.chunks_exact(bytes.len() / n).map(bytemuck::pod_collect_to_vec)
+/// Returns `n` packed rows of this many bits; `None` if bits after the last are set.
+pub(super) fn rows_of(bytes: &[u8], n: usize, bits: usize) -> Option<Vec<Vec<u64>>> {
+    let rows = bytes.chunks_exact(bytes.len() / n).map(bytemuck::pod_collect_to_vec);
+    let rows: Vec<Vec<u64>> = rows.collect();
+    let spare = (64 - bits % 64) % 64;
+    let fits = |row: &Vec<u64>| row.last().is_none_or(|last| last.leading_zeros() as usize >= spare);
+    rows.iter().all(fits).then_some(rows)
 }
 
 /// Adds a∗word to a row.

@@ -90,8 +90,7 @@ pub(super) struct Run {
 }
 
 impl Layout {
-    /// Returns the layout with the code with which this party stores and sends least. Both parties
-    /// find the same.
+    /// Returns the layout with the code with which a party stores least. Both parties find the same.
     pub fn best(tables: &Tables, rho: Rho) -> Layout {
         let log2_distance = distance(rho).ilog2();
         let candidates = (2..=5).map(|r| {
@@ -99,7 +98,7 @@ impl Layout {
             debug_assert!(code.square_distance() >= (rho.bits() + MARGIN) as usize);
             Layout::with(code, tables, rho)
         });
-        candidates.min_by_key(Layout::cost).expect("at least one code")
+        candidates.min_by_key(Layout::stored_bytes).expect("at least one code")
     }
 
     /// Returns the layout with this code, whose distance is the caller's business.
@@ -201,16 +200,6 @@ impl Layout {
         let seeds = 2 * 16 * self.code.length() + self.code.length() / 8;
         seeds + self.rows() * table + self.checks * mask
     }
-
-    /// Returns the bytes that a party stores and sends, with 4 for each authenticated bit, which is
-    /// what correlated OT takes by default.
-    fn cost(&self) -> usize {
-        let [table, mask] = self.correction_blocks().map(|blocks| 16 * blocks);
-        let corrections = (self.rows() + self.hiding()) * table;
-        let masks = (self.checks + self.hiding()) * mask;
-        let sent = corrections + masks + self.proof_bytes() + self.online_bytes();
-        self.stored_bytes() + sent + 4 * self.bits()
-    }
 }
 
 /// Returns the distance that the square of the code needs.
@@ -250,10 +239,12 @@ mod tests {
         for (rho, ands, code) in [
             (Rho::Bits40, 100, [2, 10]),
             (Rho::Bits40, 100_000, [3, 12]),
-            (Rho::Bits40, 10_000_000, [4, 14]),
+            (Rho::Bits40, 1_000_000, [4, 14]),
+            (Rho::Bits40, 10_000_000, [5, 16]),
             (Rho::Bits80, 100, [2, 11]),
             (Rho::Bits80, 100_000, [3, 13]),
-            (Rho::Bits80, 10_000_000, [4, 15]),
+            (Rho::Bits80, 1_000_000, [4, 15]),
+            (Rho::Bits80, 10_000_000, [5, 17]),
         ] {
             let layout = Layout::best(&tables(ands, &[]), rho);
             assert_eq!([layout.code.r, layout.code.m], code, "{rho:?} {ands}");
@@ -269,7 +260,7 @@ mod tests {
         assert_eq!(layout.entries, 160);
         assert_eq!(layout.and_groups(), 2);
         assert_eq!(layout.groups().collect::<Vec<_>>(), [3, 3, 5, 5, 2]);
-        assert_eq!(layout.rows(), 16);
+        assert_eq!(layout.rows(), 18);
         assert_eq!(layout.range(1), 56..57);
         assert_eq!(layout.range(2), 0..56);
         assert_eq!(layout.range(4), 112..160);
