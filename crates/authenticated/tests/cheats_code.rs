@@ -2,7 +2,7 @@
 //! row, a cheat, and the check that must catch it.
 //!
 //! What a guess of the verifier's secret bits gains is measured with codes of small distance, in
-//! `src/tinytable/code/tests.rs`.
+//! `src/tinytable/code/cheats.rs`.
 
 use std::sync::{Arc, Mutex};
 

@@ -43,7 +43,7 @@ symbolon_transport::messages! {
         route: BOTH,
         length: "32",
         carries: "the seed of the coefficients of the receiver's proof",
-        step: "DNNR17, Fig. 9; Fig. 11, check",
+        step: "DNNR17, Fig. 9",
     }
     pub CODE_PROOF = "tinytable: code proof" {
         phase: "function-dependent",

@@ -114,6 +114,8 @@ const FIGURES: [(&str, &str, &[&str]); 9] = [
             "DNNR17, Fig. 8, 3, NOT and XOR",
             "DNNR17, Fig. 8, 3, AND",
             "DNNR17, §4",
+            "DNNR17, Fig. 9",
+            "DNNR17, Fig. 11, check",
         ],
     ),
     (

@@ -218,6 +218,33 @@ fn honest_parties_accept_each_other() {
     }
 }
 
+/// What a party stores is what [`Layout::stored_bytes`] counts, and its tables without tags.
+#[test]
+fn what_is_stored_is_counted() {
+    for code in [weak(), ReedMuller::new(2, 10)] {
+        let (layout, program) = setting(code, 3);
+        let (a, b) = memory_pair(Meter::new(), Meter::new());
+        let stored = |dealt: Dealt, mut channel: Channel| {
+            let Dealt { tables, secrets, hiding, .. } = dealt;
+            let commitments =
+                commit(&tables, layout.clone(), secrets, &hiding, &mut channel).unwrap();
+            let circuit = CommittedCircuit { tables: without_tags::<u64>(tables), commitments };
+            let mut bytes = Vec::new();
+            Box::new(circuit).save(&mut bytes).unwrap();
+            bytes.len()
+        };
+        let [zero, one] = deal(&layout, &program, 3, 1);
+        let work = |(dealt, channel)| stored(dealt, channel);
+        let (first, second) = threads::beside([(one, b)], work, || stored(zero, a)).unwrap();
+        let bits = program.ands() * 3;
+        let tables = 3 * bits.div_ceil(8) + program.end.byte * 3;
+        // Δ, and the session.
+        let expected = 16 + 32 + tables + layout.stored_bytes();
+        assert_eq!(first, expected);
+        assert_eq!(second.into_iter().next().unwrap().unwrap(), expected);
+    }
+}
+
 /// Returns whether all these bits of the verifier's a are zero.
 fn unlucky(dealt: &[Dealt; 2], positions: &[usize]) -> bool {
     let a = &dealt[1].secrets.a;
