@@ -172,9 +172,7 @@ fn a_wrong_proof_of_commitments() {
     assert_cheat(COMMITMENT, || {
         state("tinytable: own code proof", 0, |own| *own.last_mut().unwrap() ^= 1)
     });
-    assert_cheat(COMMITMENT, || {
-        state("tinytable: own code proof", 0, |own| own[128 * 8 + 1] ^= 2)
-    });
+    assert_cheat(COMMITMENT, || state("tinytable: own code proof", 0, |own| own[128 * 8 + 1] ^= 2));
     assert_cheat(COMMITMENT, || message(PROOF, 0, |payload| *payload.last_mut().unwrap() ^= 1));
 }
 

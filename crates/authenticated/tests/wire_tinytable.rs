@@ -96,11 +96,8 @@ fn bytes_of_codes_are_as_documented() {
         (Rho::Bits80, [2048, 67, 495, 256, 88u64]),
     ] {
         let setting = Setting { protocol: &tinytable::SPEC, options, rho, ..Setting::default() };
-        let all: Vec<Vec<bool>> = circuit
-            .inputs()
-            .iter()
-            .map(|input| vec![true; input.ty.width() as usize])
-            .collect();
+        let all: Vec<Vec<bool>> =
+            circuit.inputs().iter().map(|input| vec![true; input.ty.width() as usize]).collect();
         let ended = run_all(setting, &circuit, &all, |_| ());
         let ands = Layered::new(&circuit).unwrap().counts().and;
         let rows = 3 * ands.div_ceil(k) + t;

@@ -86,10 +86,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     messages: messages::ALL,
     checks: checks::ALL,
     options: options::ALL,
-    stored: Some(StoredOptions {
-        label: options::label,
-        stamp: Some(options::stamp),
-    }),
+    stored: Some(StoredOptions { label: options::label, stamp: Some(options::stamp) }),
     runs_in_flight: false,
     batches_together: None,
     continues: false,
@@ -101,12 +98,8 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
             (Commitment::Code, MacLength::Bits32) => code::load::<u32>(net, circuit, from),
             (Commitment::Code, MacLength::Bits64) => code::load::<u64>(net, circuit, from),
             (Commitment::Code, MacLength::Bits128) => code::load::<u128>(net, circuit, from),
-            (_, MacLength::Bits32) => {
-                Ok(prepared::load::<u32>(net.me, executions, circuit, from)?)
-            }
-            (_, MacLength::Bits64) => {
-                Ok(prepared::load::<u64>(net.me, executions, circuit, from)?)
-            }
+            (_, MacLength::Bits32) => Ok(prepared::load::<u32>(net.me, executions, circuit, from)?),
+            (_, MacLength::Bits64) => Ok(prepared::load::<u64>(net.me, executions, circuit, from)?),
             (_, MacLength::Bits128) => {
                 Ok(prepared::load::<u128>(net.me, executions, circuit, from)?)
             }

@@ -49,9 +49,7 @@ pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
     let counts = Demand::input_counts(&demand, 2)?;
     let code = match commitment(way.terms.options) {
         Commitment::Bits => None,
-        Commitment::Code => {
-            Some(CodeScript::of(&program, way.terms.executions, way.terms.rho)?)
-        }
+        Commitment::Code => Some(CodeScript::of(&program, way.terms.executions, way.terms.rho)?),
     };
     let mut scripts = Vec::new();
     for me in PartyId::all(2u16) {

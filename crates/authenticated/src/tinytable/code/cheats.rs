@@ -22,7 +22,8 @@ fn weak() -> ReedMuller {
 }
 
 fn circuit() -> Circuit {
-    let table = |k, m| Table::new(k, m, (0..1 << k).map(|i| i * 5 % 8).collect::<Vec<_>>()).unwrap();
+    let table =
+        |k, m| Table::new(k, m, (0..1 << k).map(|i| i * 5 % 8).collect::<Vec<_>>()).unwrap();
     let mut b = Builder::new("gates and look-ups");
     let x = b.input("x", Type::Uint(16), 0);
     let y = b.input("y", Type::Uint(16), 1);
@@ -153,7 +154,9 @@ fn sent(tables: &ScrambledCircuit<u128>, opened: &OpenedEntries) -> (BitVec, Vec
     let mut entries = Vec::new();
     for (number, indices) in opened.indices.chunks(tables.executions).enumerate() {
         let records = tables.records(number);
-        (0..).zip(indices).for_each(|(l, index)| entries.extend_from_slice(records.share(l, *index)));
+        (0..)
+            .zip(indices)
+            .for_each(|(l, index)| entries.extend_from_slice(records.share(l, *index)));
     }
     (bits, entries)
 }
@@ -278,7 +281,8 @@ fn rows_that_are_no_words() {
         }
     }
     // 48, 24 and 12 on average; six standard deviations.
-    for (passed, expected, within) in [(passed[0], 48, 30), (passed[1], 24, 24), (passed[2], 12, 12)]
+    for (passed, expected, within) in
+        [(passed[0], 48, 30), (passed[1], 24, 24), (passed[2], 12, 12)]
     {
         assert!(i32::abs_diff(passed as i32, expected) <= within, "{passed} of {RUNS}");
     }

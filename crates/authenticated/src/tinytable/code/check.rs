@@ -135,7 +135,8 @@ impl<T: Tag> Selected<'_, T> {
             let (now, rest) = shares.split_at(width * indices.len());
             shares = rest;
             let numbers = (0..).zip(indices);
-            let numbers = numbers.map(move |(l, index): (usize, &u8)| first + l * size + *index as usize);
+            let numbers =
+                numbers.map(move |(l, index): (usize, &u8)| first + l * size + *index as usize);
             numbers.zip(now.chunks(width).map(entry))
         })
     }

@@ -61,7 +61,12 @@ pub(super) fn commit(
     hiding: &Hiding,
     channel: &mut Channel,
 ) -> Result<Commitments> {
-    let prover = Prover { circuit, layout: &layout, hiding, streams: secrets.own_streams(circuit.me, &circuit.delta) };
+    let prover = Prover {
+        circuit,
+        layout: &layout,
+        hiding,
+        streams: secrets.own_streams(circuit.me, &circuit.delta),
+    };
     let tables = prover.send_tables(channel)?;
     let masks = prover.send_masks(channel)?;
     let (chi, theirs) = challenges(channel)?;
@@ -255,8 +260,7 @@ impl Prover<'_> {
         let all = layout.checks + t;
         let [mut zero, mut one] = self.streams.each_ref().map(|s| Rows::new(s, Draw::Masks, all));
         for row in 0..all {
-            let coefficient =
-                row.checked_sub(layout.checks).map_or_else(|| chi.next(), only);
+            let coefficient = row.checked_sub(layout.checks).map_or_else(|| chi.next(), only);
             let mut word = Zeroizing::new(one.next().to_vec());
             let zero = zero.next();
             mask_v.add(zero, coefficient);
@@ -379,7 +383,8 @@ pub(super) fn rows_of(bytes: &[u8], n: usize, bits: usize) -> Option<Vec<Vec<u64
     let rows = bytes.chunks_exact(bytes.len() / n).map(bytemuck::pod_collect_to_vec);
     let rows: Vec<Vec<u64>> = rows.collect();
     let spare = (64 - bits % 64) % 64;
-    let fits = |row: &Vec<u64>| row.last().is_none_or(|last| last.leading_zeros() as usize >= spare);
+    let fits =
+        |row: &Vec<u64>| row.last().is_none_or(|last| last.leading_zeros() as usize >= spare);
     rows.iter().all(fits).then_some(rows)
 }
 
@@ -389,11 +394,7 @@ pub(super) fn add_product(row: &mut [Block], a: &[Block], word: &[Block]) {
 }
 
 /// Returns a row of W: the verifier's streams with the correction added.
-pub(super) fn corrected(
-    row: &[Block],
-    a: &[Block],
-    correction: &[Block],
-) -> Zeroizing<Vec<Block>> {
+pub(super) fn corrected(row: &[Block], a: &[Block], correction: &[Block]) -> Zeroizing<Vec<Block>> {
     let mut row = Zeroizing::new(row.to_vec());
     add_product(&mut row, a, correction);
     row

@@ -110,7 +110,9 @@ impl Layout {
         for &(n, bits) in tables.lookups.iter().filter(|(n, _)| *n > 0) {
             let groups = first / k..(first + n).div_ceil(k);
             // Tables have at most 64 output bits.
-            planes[groups].iter_mut().for_each(|planes: &mut u8| *planes = (*planes).max(bits as u8));
+            planes[groups]
+                .iter_mut()
+                .for_each(|planes: &mut u8| *planes = (*planes).max(bits as u8));
             let width = bits.div_ceil(8);
             spans.push(Span { entries: [first, first + n], byte, width });
             first += n;
@@ -185,7 +187,8 @@ impl Layout {
 
     /// Returns the bytes of the commitments' proof.
     pub fn proof_bytes(&self) -> usize {
-        let places = self.code.dimension().div_ceil(64) + self.code.count(Places::Free).div_ceil(64);
+        let places =
+            self.code.dimension().div_ceil(64) + self.code.count(Places::Free).div_ceil(64);
         self.hiding() * places * 8 + 32
     }
 

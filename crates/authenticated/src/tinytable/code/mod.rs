@@ -165,8 +165,11 @@ fn without_tags<T: Tag>(tagged: ScrambledCircuit<u128>) -> ScrambledCircuit<T> {
         short
     };
     let outputs = &tagged.outputs;
-    let outputs =
-        Rows { macs: cut(&outputs.macs), keys: cut(&outputs.keys), bits: tagged.outputs.bits.clone() };
+    let outputs = Rows {
+        macs: cut(&outputs.macs),
+        keys: cut(&outputs.keys),
+        bits: tagged.outputs.bits.clone(),
+    };
     ScrambledCircuit {
         me,
         executions,

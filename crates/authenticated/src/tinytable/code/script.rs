@@ -28,10 +28,8 @@ impl CodeScript {
     pub fn commit(&self, script: &mut Script) {
         let layout = &self.0;
         let [table, mask] = layout.correction_blocks().map(|blocks| 16 * blocks);
-        let draws = [
-            (layout.rows() + layout.hiding(), table),
-            (layout.checks + layout.hiding(), mask),
-        ];
+        let draws =
+            [(layout.rows() + layout.hiding(), table), (layout.checks + layout.hiding(), mask)];
         for (rows, bytes) in draws {
             let mut waiting = 0;
             for n in windows(rows) {

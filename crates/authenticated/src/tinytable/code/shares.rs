@@ -83,10 +83,11 @@ impl TagSums<'_> {
     }
 
     fn gates(&self, range: Range<usize>, tags: &mut [u128]) {
-        let rows: [&[u128]; AND_PLANES] = self.circuit.gates.each_ref().map(|rows| match self.side {
-            Side::Own => &rows.macs[range.clone()],
-            Side::Theirs => &rows.keys[range.clone()],
-        });
+        let rows: [&[u128]; AND_PLANES] =
+            self.circuit.gates.each_ref().map(|rows| match self.side {
+                Side::Own => &rows.macs[range.clone()],
+                Side::Theirs => &rows.keys[range.clone()],
+            });
         for (i, tag) in tags.iter_mut().enumerate() {
             *tag = rows[0][i] ^ (rows[1][i] ^ rows[2][i].times_x()).times_x();
         }
