@@ -1,5 +1,5 @@
-//! The cheating peer in `tinytable` with tables committed under a code (section 6). Each test is one
-//! row, a cheat, and the check that must catch it.
+//! The cheating peer in `tinytable` with tables committed under a code (section 6). Each test is
+//! one row, a cheat, and the check that must catch it.
 //!
 //! What a guess of the verifier's secret bits gains is measured with codes of small distance, in
 //! `src/tinytable/code/cheats.rs`.

@@ -322,8 +322,8 @@ fn masks_that_are_not_zero_in_the_code() {
     }
 }
 
-/// A wrong bit, opened with the right proof: it passes if a is zero wherever some word of the square
-/// with this bit is one, and the distance is the number of these positions.
+/// A wrong bit, opened with the right proof: it passes if a is zero wherever some word of the
+/// square with this bit is one, and the distance is the number of these positions.
 /// Cheat: one | Fig. 11, step 3 | a wrong bit, and a guess of a | `table code` | 1 − 2^-d, for
 /// the distance d of the square: 3/4 at d = 2
 #[test]

@@ -11,9 +11,9 @@
 //! So what is sent does not depend on the circuit's size, and shows only sums of bits that the
 //! verifier has. `docs/proofs/tinytable-codes.md` proves both.
 //!
-//! Departure: `tinytable`: opening under a code | each block is masked and opened (MiniMac) | random
-//! sums of all blocks, each with one mask | both parties know the opened bits already: only whether
-//! they are right is open
+//! Departure: `tinytable`: opening under a code | each block is masked and opened (MiniMac) |
+//! random sums of all blocks, each with one mask | both parties know the opened bits already: only
+//! whether they are right is open
 
 use blake3::Hasher;
 use symbolon_primitives::block_xor::xor_blocks;
@@ -27,7 +27,7 @@ use super::super::messages::CODE_ONLINE;
 use super::super::{opened::OpenedEntries, prepared::ScrambledCircuit, slices, tag::Tag};
 use super::Commitments;
 use super::combine::{Coefficient, Totals};
-use super::commit::{add_product, challenges, corrected, mask_row, rows_of};
+use super::commit::{add_product, challenges, correct, correct_mask, rows_of};
 use super::layout::{AND_PLANES, Layout};
 use super::reed_muller::{Degree, Places};
 use super::shares::{entry, group_bits, put_entry};
@@ -35,9 +35,9 @@ use super::streams::{Draw, Rows};
 
 /// Proves this party's bits to the peer, and checks the peer's.
 ///
-/// Check: `tinytable` | `table code`, with `--mac code`: sums of all opened blocks, under coefficients
-/// that the verifier draws when it has all bits, before any output | wrong bits, entries, sums |
-/// below 2^-ρ, with the commitments' check (`docs/proofs/tinytable-codes.md`)
+/// Check: `tinytable` | `table code`, with `--mac code`: sums of all opened blocks, under
+/// coefficients that the verifier draws when it has all bits, before any output | wrong bits,
+/// entries, sums | below 2^-ρ, with the commitments' check (`docs/proofs/tinytable-codes.md`)
 ///
 /// Paper: DNNR17, Fig. 11, check | all bits opened until now
 ///
@@ -271,7 +271,7 @@ fn accepts<T: Tag>(
         planes_of_w.resize(planes * blocks, Block::ZERO);
         let corrected_rows = planes_of_w.chunks_exact_mut(blocks).zip(corrections.by_ref());
         corrected_rows.for_each(|(w, correction)| {
-            w.copy_from_slice(&corrected(rows.next(), a, correction));
+            correct(w, rows.next(), a, correction);
         });
         add_opened(&mut w, &mut planes_of_w, &selectors, &coefficients);
     });
@@ -283,10 +283,12 @@ fn accepts<T: Tag>(
         return false;
     };
     let mut word = vec![Block::ZERO; blocks];
+    let mut mask = Zeroizing::new(vec![Block::ZERO; blocks]);
     let known = bits.chunks_exact(layout.place_blocks()).zip(&opened);
     let masked = w.chunks_exact_mut(blocks).zip(masks.chunks_exact(packed));
     for ((w, packed), (bits, free)) in masked.zip(known) {
-        xor_blocks(w, &mask_row(layout, a, rows.next(), packed));
+        correct_mask(&mut mask, layout, rows.next(), a, packed);
+        xor_blocks(w, &mask);
         word.fill(Block::ZERO);
         code.put(Places::Code, bytemuck::cast_slice(bits), &mut word);
         code.put(Places::Free, free, &mut word);

@@ -10,8 +10,8 @@
 //! # The check
 //! Once it has all corrections, the verifier draws coefficients χ. The prover opens Σ χ_j·s_j, and
 //! the sum of its masks likewise: 128 totals (256 for ρ > 40), each of which is hidden by a row of
-//! its own. A digest covers all Σ χ_j·V_j, and all Σ χ_j·M_j for the 128-bit MACs M_j on the tables'
-//! bits. The verifier computes both from what was opened. `docs/proofs/tinytable-codes.md` proves
+//! its own. A digest covers all Σ χ_j·V_j, and all Σ χ_j·M_j for the 128-bit MACs M_j on the
+//! tables' bits. The verifier computes both from what was opened. `docs/proofs/tinytable-codes.md` proves
 //! that the commitments then are words of the codes, except in positions where the prover guessed
 //! a, and commit to the authenticated bits.
 //!
@@ -47,8 +47,9 @@ pub(super) struct Hiding {
 /// Commits both parties to their tables.
 ///
 /// Check: `tinytable` | `code commitment`, with `--mac code`: sums of all rows and of their MACs,
-/// under coefficients that the verifier draws | tables, masks that are no words of the code, or are not
-/// the authenticated bits | below 2^-ρ, with the online check (`docs/proofs/tinytable-codes.md`)
+/// under coefficients that the verifier draws | tables, masks that are no words of the code, or are
+/// not the authenticated bits | below 2^-ρ, with the online check
+/// (`docs/proofs/tinytable-codes.md`)
 ///
 /// Paper: DNNR17, Fig. 9 | commitments to all tables
 ///
@@ -241,7 +242,7 @@ impl Prover<'_> {
         let (layout, code) = (self.layout, &self.layout.code);
         let (t, blocks) = (layout.hiding(), code.blocks());
         let mut chi = Coefficients::new(&challenge, layout.hashes);
-        let tags = TagSums { circuit: self.circuit, layout, side: Side::Own };
+        let mut tags = TagSums::new(self.circuit, layout, Side::Own);
         let mut macs = Zeroizing::new(vec![Block::ZERO; layout.hashes * code.dimension()]);
         let mut sums = Totals::new(t, layout.place_blocks());
         let mut v = Totals::new(t, blocks);
@@ -310,15 +311,17 @@ impl Verifier<'_> {
         let (layout, code) = (self.layout, &self.layout.code);
         let (t, k) = (layout.hiding(), code.dimension());
         let mut chi = Coefficients::new(&challenge, layout.hashes);
-        let tags = TagSums { circuit: self.circuit, layout, side: Side::Theirs };
+        let mut tags = TagSums::new(self.circuit, layout, Side::Theirs);
         let mut keys = Zeroizing::new(vec![Block::ZERO; layout.hashes * k]);
         let mut w = Totals::new(t, code.blocks());
         let all = layout.rows() + t;
         let mut rows = Rows::new(&self.streams, Draw::Tables, all);
         let mut corrections = self.tables.chunks_exact(code.blocks());
+        let mut row = Zeroizing::new(vec![Block::ZERO; code.blocks()]);
         let mut add = |coefficient| {
             if let Some(correction) = corrections.next() {
-                w.add(&corrected(rows.next(), self.a, correction), coefficient);
+                correct(&mut row, rows.next(), self.a, correction);
+                w.add(&row, coefficient);
             }
         };
         for (group, planes) in layout.groups().enumerate() {
@@ -361,9 +364,11 @@ impl Verifier<'_> {
         let [_, blocks] = layout.correction_blocks();
         let mut w = Totals::new(layout.hiding(), code.blocks());
         let mut rows = Rows::new(&self.streams, Draw::Masks, layout.checks + layout.hiding());
+        let mut corrected = Zeroizing::new(vec![Block::ZERO; code.blocks()]);
         for (row, packed) in self.masks.chunks_exact(blocks).enumerate() {
             let coefficient = row.checked_sub(layout.checks).map_or_else(|| chi.next(), only);
-            w.add(&mask_row(layout, self.a, rows.next(), packed), coefficient);
+            correct_mask(&mut corrected, layout, rows.next(), self.a, packed);
+            w.add(&corrected, coefficient);
         }
         w.finish()
     }
@@ -393,21 +398,21 @@ pub(super) fn add_product(row: &mut [Block], a: &[Block], word: &[Block]) {
     row.iter_mut().zip(a.iter().zip(word)).for_each(|(row, (a, word))| row.0 ^= a.0 & word.0);
 }
 
-/// Returns a row of W: the verifier's streams with the correction added.
-pub(super) fn corrected(row: &[Block], a: &[Block], correction: &[Block]) -> Zeroizing<Vec<Block>> {
-    let mut row = Zeroizing::new(row.to_vec());
-    add_product(&mut row, a, correction);
-    row
+/// Sets a row of W: the verifier's streams with the correction added.
+pub(super) fn correct(w: &mut [Block], row: &[Block], a: &[Block], correction: &[Block]) {
+    w.copy_from_slice(row);
+    add_product(w, a, correction);
 }
 
-/// Returns a row of W of a mask, whose correction is packed.
-pub(super) fn mask_row(
+/// Sets a row of W of a mask, whose correction is packed.
+pub(super) fn correct_mask(
+    w: &mut [Block],
     layout: &Layout,
-    a: &[Block],
     row: &[Block],
+    a: &[Block],
     packed: &[Block],
-) -> Zeroizing<Vec<Block>> {
+) {
     let mut correction = vec![Block::ZERO; row.len()];
     layout.code.put(Places::Fixed, bytemuck::cast_slice(packed), &mut correction);
-    corrected(row, a, &correction)
+    correct(w, row, a, &correction);
 }

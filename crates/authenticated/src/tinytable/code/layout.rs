@@ -90,7 +90,7 @@ pub(super) struct Run {
 }
 
 impl Layout {
-    /// Returns the layout with the code with which a party stores least. Both parties find the same.
+    /// Returns the layout with which a party stores least. Both parties find the same.
     pub fn best(tables: &Tables, rho: Rho) -> Layout {
         let log2_distance = distance(rho).ilog2();
         let candidates = (2..=5).map(|r| {

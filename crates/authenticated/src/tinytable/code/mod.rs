@@ -33,7 +33,7 @@ use symbolon_engine::{
     Compiled, InputBits, Network, OutputBits, Prepared, Rho,
     codec::{Reader, Writer},
 };
-use symbolon_primitives::{Block, Delta, HugeBuf};
+use symbolon_primitives::{Block, Delta, HugeBuf, watch};
 use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
@@ -141,6 +141,7 @@ fn split(
     let list = |list: &[Block]| Zeroizing::new(list.to_vec());
     let mut a = Zeroizing::new(vec![Block::ZERO; layout.code.blocks()]);
     super::slices::get(bits.words(), own, bytemuck::cast_slice_mut(&mut a), n);
+    watch::tell("code of tables", Block::as_bytes(&a));
     let secrets = Secrets {
         session: net.session,
         keys: list(&keys[theirs..theirs + n]),
@@ -263,6 +264,7 @@ pub(super) fn load<T: Tag>(
     let mut secret = |n: usize| Ok::<_, Error>(Zeroizing::new(from.list::<Block>(n)?));
     let secrets =
         Secrets { session, keys: secret(n)?, a: secret(layout.code.blocks())?, macs: secret(n)? };
+    watch::tell("code of tables", Block::as_bytes(&secrets.a));
     let [table, mask] = layout.correction_blocks();
     let rows = from.list(layout.rows() * table)?;
     let masks = from.list(layout.checks * mask)?;

@@ -60,26 +60,36 @@ pub(super) enum Side {
 ///
 /// The tags of a place's planes are combined first, with powers of X, as an entry's are anyway.
 pub(super) struct TagSums<'a> {
-    pub circuit: &'a ScrambledCircuit<u128>,
-    pub layout: &'a Layout,
-    pub side: Side,
+    circuit: &'a ScrambledCircuit<u128>,
+    layout: &'a Layout,
+    side: Side,
+    /// Room for those of a group.
+    tags: Zeroizing<Vec<u128>>,
 }
 
-impl TagSums<'_> {
+impl<'a> TagSums<'a> {
+    /// Returns sums of one side's tags.
+    pub fn new(circuit: &'a ScrambledCircuit<u128>, layout: &'a Layout, side: Side) -> Self {
+        let tags = Zeroizing::new(vec![0; layout.code.dimension()]);
+        TagSums { circuit, layout, side, tags }
+    }
+
     /// Adds the tags of a group, times an element for each sum, to `sums`.
-    pub fn add_group(&self, group: usize, [first, second]: Coefficient, sums: &mut [Block]) {
+    pub fn add_group(&mut self, group: usize, [first, second]: Coefficient, sums: &mut [Block]) {
         let range = self.layout.range(group);
         let k = self.layout.code.dimension();
-        let mut tags = Zeroizing::new(vec![0u128; range.len()]);
+        let mut room = std::mem::take(&mut self.tags);
+        let tags = &mut room[..range.len()];
         if group < self.layout.and_groups() {
-            self.gates(range, &mut tags);
+            self.gates(range, tags);
         } else {
-            self.entries(range, &mut tags);
+            self.entries(range, tags);
         }
         for (element, sums) in [first, second].into_iter().zip(sums.chunks_exact_mut(k)) {
             let products = tags.iter().map(|tag| gf128::mul(element, Block(*tag)));
             sums.iter_mut().zip(products).for_each(|(sum, product)| *sum ^= product);
         }
+        self.tags = room;
     }
 
     fn gates(&self, range: Range<usize>, tags: &mut [u128]) {

@@ -2,8 +2,8 @@
 //!
 //! For every position of the code the committing party has a pair of seeds, and the other party the
 //! seed of the pair that its bit of a chose. They come from authenticated bits, as in
-//! `symbolon_ot::vole`: the bit a has a MAC M = K ⊕ a·Δ under the committing party's Δ, so hashes of
-//! K and K ⊕ Δ are the pair, and the hash of M is the chosen seed.
+//! `symbolon_ot::vole`: the bit a has a MAC M = K ⊕ a·Δ under the committing party's Δ, so hashes
+//! of K and K ⊕ Δ are the pair, and the hash of M is the chosen seed.
 //!
 //! A stream gives one bit of every row of a *draw*: rows of the tables, and rows of masks, are two
 //! draws. Any window of rows can be computed by itself, so nothing but the seeds is kept.
