@@ -29,6 +29,7 @@ const SAME: &[(&str, &[&str], &str)] = &[
     ("batch", &["--batch", "3"], "batch = 3"),
     ("in-flight", &["--in-flight", "2"], "in_flight = 2"),
     ("mac-bits", &["--mac-bits", "128"], "mac_bits = 128"),
+    ("mac", &["--mac", "code"], "mac = \"code\""),
     ("psi", &["--psi", "async"], "psi = \"async\""),
     ("kappa-b", &["--kappa-b", "64"], "kappa_b = 64"),
     ("kappa-b-per", &["--kappa-b-per", "execution"], "kappa_b_per = \"execution\""),

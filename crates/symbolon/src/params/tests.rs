@@ -23,6 +23,10 @@ fn macs(mac: MacChoice) -> Options {
     TinyTableOptions { mac, ..Default::default() }.into()
 }
 
+fn by_code() -> Options {
+    TinyTableOptions { commitment: Commitment::Code, ..Default::default() }.into()
+}
+
 /// Returns the length of MACs.
 fn bits(params: &SessionParams) -> u64 {
     MAC_BITS.number(&params.options, params.rho).unwrap()
@@ -122,7 +126,7 @@ fn unlike_of_components(key: &str) -> Option<[SessionParams; 2]> {
         "segment_gates" => other.segment_gates = 1000,
         "pool_gates" => other.pool_gates = 2000,
         "components" => other.options = DuploOptions::components(["sum"]).into(),
-        "protocol" | "form" | "ot" | "in-flight" | "mac-bits" | "psi" | "kappa-b"
+        "protocol" | "form" | "ot" | "in-flight" | "mac-bits" | "mac" | "psi" | "kappa-b"
         | "kappa-b-per" | "dealer" => return None,
         new => panic!("no test changes the parameter `{new}` of components"),
     }
@@ -162,6 +166,7 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
             return Some([None, Some(3)].map(with));
         }
         "mac-bits" => other.options = macs(MacLength::Bits128.into()),
+        "mac" => other.options = by_code(),
         "psi" if kind == "preprocess" => return None,
         "psi" => {
             let with = |psi| dualex(DualExOptions { psi, ..DualExOptions::default() });
@@ -415,7 +420,8 @@ fn what_values_say_can_be_set() {
 #[test]
 fn an_error_says_which_values_a_parameter_has() {
     let mut params = SessionParams::new(Protocol::DualEx);
-    for key in ["protocol", "rho", "form", "ot", "mac-bits", "psi", "kappa-b", "kappa-b-per"] {
+    for key in ["protocol", "rho", "form", "ot", "mac-bits", "mac", "psi", "kappa-b", "kappa-b-per"]
+    {
         let text = params.set(key, "nonsense").unwrap_err().to_string();
         let (_, values) = text.split_once(" takes ").expect("a list");
         for value in values.replace(" or ", ", ").split(", ") {
@@ -540,12 +546,11 @@ fn labels_of_stored_material_are_fixed() {
         dualex(DualExOptions { psi: PsiForm::Asynchronous, kappa_b, kappa_b_per })
     };
     let (bound, each) = (Some(Rho::Bits64), KappaBPer::Execution);
-    let by_code = TinyTableOptions { commitment: Commitment::Code, ..Default::default() };
     for (params, expected) in [
         (of(Protocol::Wrk, Options::default()), ""),
         (of(Protocol::TinyTable, Options::default()), "64-bit MACs"),
         (of(Protocol::TinyTable, macs(MacLength::Bits128.into())), "128-bit MACs"),
-        (of(Protocol::TinyTable, by_code.into()), "a code, 64-bit MACs"),
+        (of(Protocol::TinyTable, by_code()), "a code, 64-bit MACs"),
         (of(Protocol::Duplo, Options::default()), ""),
         (of(Protocol::Duplo, DuploOptions::components(["b", "a"]).into()), "components a; b"),
         (of(Protocol::DualEx, Options::default()), "sync intersection, kappa_b 40 per preparation"),
