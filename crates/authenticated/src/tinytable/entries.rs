@@ -13,7 +13,7 @@ use symbolon_circuit::Table;
 use symbolon_preprocessing::AuthShares;
 use symbolon_primitives::{Block, HugeBuf, prefetch};
 
-use super::{program::Program, tag::Tag};
+use super::tag::Tag;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The number of look-ups convolved side by side.
@@ -62,21 +62,6 @@ impl<T: Tag> Tables<T> {
     /// Returns the MAC and the key in the record of an entry, which has them.
     pub fn tags(&self, byte: usize, entry: usize, width: usize) -> [T; 2] {
         bytemuck::pod_read_unaligned(&self.record(byte, entry, width)[width..])
-    }
-
-    /// Returns the same shares without tags, for `executions` of a program.
-    pub fn without_tags<U: Tag>(&self, program: &Program, executions: usize) -> Tables<U> {
-        let mut bytes = HugeBuf::zeroed(program.end.byte * executions);
-        for lookup in 0..program.lookups() {
-            let (place, table) = (program.place(lookup, 0, executions), program.table(lookup));
-            let (n, width) = (table.entries().len() * executions, width(table));
-            let shares = bytes[place.byte..][..n * width].chunks_exact_mut(width);
-            for (i, share) in shares.enumerate() {
-                let from = self.share(place.byte + i * width, place.entry + i, width);
-                share.copy_from_slice(from);
-            }
-        }
-        Tables::untagged(bytes)
     }
 
     /// Returns the records of a look-up whose tables begin at `first`; `step` is the number of

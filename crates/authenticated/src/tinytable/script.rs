@@ -28,7 +28,7 @@ const PRODUCT: Unit = Unit::new("table product", 360.0);
 const CONVOLUTION: Unit = Unit::new("table convolution", 9.0);
 
 /// An AND gate online.
-pub(super) const GATE: Unit = Unit::new("table gate online", 33.0);
+const GATE: Unit = Unit::new("table gate online", 33.0);
 
 /// A look-up online.
 const LOOKUP: Unit = Unit::new("look-up online", 470.0);
@@ -74,13 +74,13 @@ pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
         };
         pass.run();
         if let Some(code) = &code {
-            code.commit(&mut script);
+            code.commit(&mut script, GATE);
         }
         script.phase(ONLINE);
         layers(&mut script, &program, executions, &ports);
         match &code {
             None => script.exchange(16),
-            Some(code) => code.check(&mut script),
+            Some(code) => code.check(&mut script, GATE),
         }
         masks(&mut script, executions, &ports);
         scripts.push(script);

@@ -14,7 +14,6 @@ use super::commit::commit;
 use super::layout::Layout;
 use super::reed_muller::ReedMuller;
 use super::*;
-use crate::tinytable::entries::Tables;
 
 /// RM(3, 7), whose square has a distance of 2: the words of even weight.
 fn weak() -> ReedMuller {

@@ -38,6 +38,7 @@ use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::{
+    entries::{self, Tables},
     online::{self, Check},
     opened::OpenedEntries,
     prepared::{self, Rows, ScrambledCircuit},
@@ -178,11 +179,26 @@ fn without_tags<T: Tag>(tagged: ScrambledCircuit<u128>) -> ScrambledCircuit<T> {
         digest,
         own_masks,
         gates: tagged.gates.map(|rows| Rows::without_tags(rows.bits)),
-        tables: tagged.tables.without_tags(&program, executions),
+        tables: untagged(&tagged.tables, &program, executions),
         program,
         outputs,
         shared: false,
     }
+}
+
+/// Returns the same shares of look-ups' entries without tags.
+fn untagged<T: Tag>(tagged: &Tables<u128>, program: &Program, executions: usize) -> Tables<T> {
+    let mut bytes = HugeBuf::zeroed(program.end.byte * executions);
+    for lookup in 0..program.lookups() {
+        let (place, table) = (program.place(lookup, 0, executions), program.table(lookup));
+        let width = entries::width(table);
+        let shares = &mut bytes[place.byte..][..table.entries().len() * executions * width];
+        for (i, share) in shares.chunks_exact_mut(width).enumerate() {
+            let (byte, entry) = (place.byte + i * width, place.entry + i);
+            share.copy_from_slice(tagged.share(byte, entry, width));
+        }
+    }
+    Tables::untagged(bytes)
 }
 
 impl<T: Tag> Check for CommittedCircuit<T> {

@@ -2,12 +2,12 @@
 
 use symbolon_engine::Rho;
 use symbolon_transport::Result;
-use symbolon_transport::script::Script;
+use symbolon_transport::script::{Script, Unit};
 
 use super::commit::LOOKAHEAD;
 use super::layout::{Layout, Tables};
 use super::streams::windows;
-use crate::tinytable::{program::Program, script::GATE};
+use crate::tinytable::program::Program;
 
 /// About how many AND gates online take as long as 1 024 bits of a row: to make, correct and
 /// combine, and to compute again and combine online. No other session has this work, so it has no
@@ -24,8 +24,8 @@ impl CodeScript {
         Ok(CodeScript(Layout::best(&Tables::of(program, executions)?, rho)))
     }
 
-    /// Adds the commitments, after the tables.
-    pub fn commit(&self, script: &mut Script) {
+    /// Adds the commitments, after the tables; `gate` is the work of an AND gate online.
+    pub fn commit(&self, script: &mut Script, gate: Unit) {
         let layout = &self.0;
         let [table, mask] = layout.correction_blocks().map(|blocks| 16 * blocks);
         let draws =
@@ -42,18 +42,18 @@ impl CodeScript {
             }
             (0..waiting).for_each(|_| script.receive_all());
             let kibibits = rows * layout.code.length() / 1024;
-            script.work(GATE, COMMITTED * kibibits as f64);
+            script.work(gate, COMMITTED * kibibits as f64);
         }
         script.exchange(32);
         script.exchange(layout.proof_bytes() as u64);
     }
 
-    /// Adds the check of the opened bits.
-    pub fn check(&self, script: &mut Script) {
+    /// Adds the check of the opened bits; `gate` is as before.
+    pub fn check(&self, script: &mut Script, gate: Unit) {
         let layout = &self.0;
         script.exchange(32);
         let kibibits = (layout.rows() + layout.checks) * layout.code.length() / 1024;
-        script.work(GATE, OPENED * kibibits as f64);
+        script.work(gate, OPENED * kibibits as f64);
         script.exchange(layout.online_bytes() as u64);
     }
 }
