@@ -35,7 +35,7 @@
 //!   one message of bits and the hash of their MACs, whose keys are drawn from these bits and the
 //!   whole transcript before.
 //!
-//! * **Section 6** (`--mac code`) sums up what it opens: see [`code`].
+//! * **Section 6** (`--mac code`) sums up what it opens: see `code`.
 //!
 //! Departure: `tinytable`: output masks | opened in the preprocessing (Fig. 8, step 4) | after the
 //! check of all table bits | with free XOR an output need not come out of a table, and would be

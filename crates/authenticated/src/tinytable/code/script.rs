@@ -12,8 +12,8 @@ use crate::tinytable::program::Program;
 /// About how many AND gates online take as long as 1 024 bits of a row: to make, correct and
 /// combine, and to compute again and combine online. No other session has this work, so it has no
 /// unit of its own, which a calibration would have to measure.
-const COMMITTED: f64 = 12.0;
-const OPENED: f64 = 6.0;
+const COMMITTED: f64 = 70.0;
+const OPENED: f64 = 30.0;
 
 /// What a circuit takes under a code.
 pub(in crate::tinytable) struct CodeScript(Layout);
