@@ -51,7 +51,8 @@ impl BatchPlan {
         }
         let of = |executions| RunTerms { executions, ..terms };
         let need = protocol.demand_of(circuit, parties, of(1))?;
-        let most = window(circuit.circuit(), need.and_gates, &need.input_bits);
+        // What a batch needs once, whatever its size, does not bound it: the circuit's inputs do.
+        let most = window(circuit.circuit(), need.and_gates);
         if executions <= most {
             return Ok(plan(most, None));
         }
@@ -83,10 +84,11 @@ impl BatchPlan {
 }
 
 /// Returns how many evaluations of a circuit a window has room for.
-fn window(circuit: &Circuit, and_gates: u64, input_bits: &[u64]) -> u64 {
+fn window(circuit: &Circuit, and_gates: u64) -> u64 {
     // A bit of an input or an output takes about as much memory as a gate.
+    let inputs = circuit.inputs().iter().map(|input| input.ty.width());
     let outputs = circuit.outputs().iter().map(|output| output.ty.width());
-    let bits = input_bits.iter().copied().chain(outputs).fold(0, u64::saturating_add);
+    let bits = inputs.chain(outputs).fold(0, u64::saturating_add);
     let window = TRIPLES / and_gates.max(bits).max(1);
     if window > 64 { window / 64 * 64 } else { window.max(1) }
 }
@@ -117,6 +119,18 @@ mod tests {
         let xor = b.xor(&x, &y);
         b.output("xor", &xor, Type::Uint(2048), Receivers::All);
         assert_eq!(first(&b.finish().unwrap()), of(TRIPLES / 6144 / 64 * 64));
+    }
+
+    /// A code needs some thousand authenticated bits, however many evaluations share it.
+    #[test]
+    fn what_a_batch_needs_once_does_not_bound_it() {
+        use crate::tinytable::{Commitment, TinyTableOptions};
+        let options = TinyTableOptions { commitment: Commitment::Code, ..Default::default() };
+        let terms = RunTerms { options: &options.into(), ..RunTerms::default() };
+        let aes = Compiled::new(&builtin::by_name("aes128").unwrap());
+        let plan = BatchPlan::new(Protocol::TinyTable, &aes, 2, terms, 300).unwrap();
+        let groups = plan.windows().into_iter().map(|group| group.executions);
+        assert_eq!(groups.collect::<Vec<_>>(), [128, 44]);
     }
 
     #[test]
