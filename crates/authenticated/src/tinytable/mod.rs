@@ -124,6 +124,9 @@ fn demand(circuit: &Compiled, terms: RunTerms<'_>) -> Result<Demand> {
     Ok(Demand { input_bits: input_bits.ok_or_else(too_many)?, ..demand })
 }
 
+/// Binds correlations to a circuit, for some number of executions.
+type Prepare = fn(RandomCorrelations, &mut Network, &Compiled, usize) -> Result<Box<dyn Prepared>>;
+
 /// Runs phase 2, for the agreed number of executions.
 fn prepare(
     correlations: RandomCorrelations,
@@ -131,8 +134,6 @@ fn prepare(
     circuit: &Compiled,
 ) -> Result<Box<dyn Prepared>> {
     let executions = net.executions;
-    type Prepare =
-        fn(RandomCorrelations, &mut Network, &Compiled, usize) -> Result<Box<dyn Prepared>>;
     let run: Prepare = match (commitment(&net.options), mac_length(&net.options, net.rho)?) {
         (Commitment::Code, MacLength::Bits32) => code::prepare::<u32>,
         (Commitment::Code, MacLength::Bits64) => code::prepare::<u64>,

@@ -73,11 +73,11 @@ fn records(program: &Program, executions: usize, deltas: [u128; 2], prg: &mut Pr
         for _ in 0..table.entries().len() * executions {
             let shares = [(); 2].map(|()| prg.u64() & ((1 << table.outputs()) - 1));
             let keys = [prg.block().0, prg.block().0];
-            for me in 0..2 {
+            for (me, record) in records.iter_mut().enumerate() {
                 let mac = keys[1 - me] ^ deltas[1 - me].times(shares[me]);
                 let width = table.outputs().div_ceil(8) as usize;
-                records[me].extend_from_slice(&shares[me].to_le_bytes()[..width]);
-                records[me].extend_from_slice(bytemuck::bytes_of(&[mac, keys[me]]));
+                record.extend_from_slice(&shares[me].to_le_bytes()[..width]);
+                record.extend_from_slice(bytemuck::bytes_of(&[mac, keys[me]]));
             }
         }
     }
