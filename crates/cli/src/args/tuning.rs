@@ -260,8 +260,9 @@ mod tests {
         assert_eq!(values(&all), ["sync", "40", "execution"]);
         let table = ("protocol", "tinytable");
         for (rho, bits) in [("40", "64"), ("64", "128"), ("80", "128")] {
-            assert_eq!(values(&[table, ("rho", rho)]), [bits]);
-            assert_eq!(values(&[table, ("rho", rho), ("mac-bits", "128")]), ["128"]);
+            assert_eq!(values(&[table, ("rho", rho)]), [bits, "bits"]);
+            assert_eq!(values(&[table, ("rho", rho), ("mac", "code")]), [bits, "code"]);
+            assert_eq!(values(&[table, ("rho", rho), ("mac-bits", "128")]), ["128", "bits"]);
             let weak = tuning(&[table, ("rho", rho), ("weak-mac-bits", "32")]);
             let params = weak.unwrap().params;
             assert!(params.values().contains(&("mac-bits", "32 for comparisons only".to_string())));

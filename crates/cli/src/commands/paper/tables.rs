@@ -141,7 +141,7 @@ mod tests {
         let expected: [&[&str]; 5] = [
             &["Table 6", "Table 7", "Table 8", "Table 9", "Table 10"],
             &["Table 2", "Table 3", "Table 4", "Table 5", "Table 6", "Table 7"],
-            &["Table 1", "Table 2", "Table 3"],
+            &["Table 1", "Table 2", "Table 3", "Section 6"],
             &["Table 1", "Table 2", "Table 3", "Table 4"],
             &["Figure 5", "Figure 6", "Figure 7", "Figure 8"],
         ];
