@@ -224,7 +224,7 @@ fn two_machines_measure_and_have_one_report() {
     assert_eq!(zero, one);
     assert_eq!(zero.lines().count(), 1 + 2 * 10);
     assert!(zero.lines().nth(1).unwrap().starts_with("add:8,wrk,2,1,local,40,"), "{zero}");
-    assert!(zero.lines().all(|line| line.split(',').count() == 28));
+    assert!(zero.lines().all(|line| line.split(',').count() == 29));
 }
 
 /// Rows that differ in a listed option differ in a column.
