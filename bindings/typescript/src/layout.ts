@@ -2,7 +2,8 @@
 // crates/clients/src/lib.rs describes all of it; vectors.json in the tests has examples.
 
 import { amdTag } from "./field.js";
-import { decode, encode, width, type Field, type Value } from "./types.js";
+import { bitsOf, numberOf } from "./text.js";
+import { checkFields, decode, encode, width, type Field, type Value } from "./types.js";
 
 const FORMAT = "symbolon-clients-1";
 const BLINDING = 32;
@@ -41,7 +42,12 @@ export class NotCounted extends Error {}
 export class Changed extends Error {}
 
 /** An assert of the program failed: there is no answer. */
-export class AssertFailed extends Error {}
+export class AssertFailed extends Error {
+    /** Takes the number of the assert, from 1 on. */
+    constructor(readonly assert: number) {
+        super(`assert ${assert} of the program failed`);
+    }
+}
 
 function blocksOf(bits: number): number {
     return Math.ceil(bits / BLOCK);
@@ -65,9 +71,7 @@ function toBytes(blocks: bigint[]): Uint8Array {
 
 function packed(bits: boolean[]): bigint[] {
     return Array.from({ length: blocksOf(bits.length) }, (_, at) =>
-        bits
-            .slice(BLOCK * at, BLOCK * (at + 1))
-            .reduceRight((sum, bit) => (sum << 1n) | (bit ? 1n : 0n), 0n),
+        numberOf(bits.slice(BLOCK * at, BLOCK * (at + 1))),
     );
 }
 
@@ -96,10 +100,12 @@ export class Layout {
     /** Takes what a node says; refuses what is no layout. */
     constructor(json: LayoutJson) {
         if (json.format !== FORMAT) throw new TypeError(`the layout's format is not ${FORMAT}`);
+        for (const fields of [json.values, json.answers]) checkFields(fields);
         this.json = json;
         [this.#valueBits, this.#answerBits] = [total(json.values), total(json.answers)];
         const fits = this.#valueBits >= 1 && this.#valueBits <= MAX_BITS
-            && this.#answerBits <= MAX_BITS && json.parties >= 2 && json.clients >= 1;
+            && this.#answerBits <= MAX_BITS && Number.isSafeInteger(json.parties)
+            && json.parties >= 2 && json.clients >= 1;
         if (!fits) throw new TypeError("the layout is none of clients");
     }
 
@@ -115,7 +121,7 @@ export class Layout {
         if (unknown !== undefined) throw new TypeError(`clients give no value ${unknown}`);
         const bits: boolean[] = [];
         for (const { name, type } of fields) {
-            const value = values[name];
+            const value = Object.hasOwn(values, name) ? values[name] : undefined;
             if (value === undefined) throw new TypeError(`there is no value for ${name}`);
             encode(type, value, bits);
         }
@@ -162,18 +168,16 @@ export class Layout {
         const [a, b] = keys.splice(pads) as [bigint, bigint];
         clear.forEach((block, at) => { clear[at] = block ^ (keys[at] as bigint); });
         if ((amdTag(clear, a) ^ b) !== tag) throw new Changed("the answer was changed");
-        const bits = clear.flatMap((block) =>
-            Array.from({ length: BLOCK }, (_, bit) => ((block >> BigInt(bit)) & 1n) === 1n),
-        );
-        const answers: Answers = {};
+        const bits = clear.flatMap((block) => bitsOf(block, BLOCK));
+        const answers: [string, Value][] = [];
         let start = 0;
         for (const { name, type } of this.json.answers) {
             const part = bits.slice(start, start + width(type));
             start += part.length;
-            if (name !== FAILURE) answers[name] = decode(type, part);
-            else if (part.includes(true)) throw new AssertFailed("an assert of the program failed");
+            if (name !== FAILURE) answers.push([name, decode(type, part)]);
+            else if (part.includes(true)) throw new AssertFailed(Number(numberOf(part)));
         }
-        return answers;
+        return Object.fromEntries(answers);
     }
 }
 

@@ -1,5 +1,8 @@
 // Types of values, as a node says them, and their bits: the first one is the lowest.
 
+import { decodeFixed, encodeFixed } from "./fixed.js";
+import { bitsOf, decodeText, encodeText, numberOf } from "./text.js";
+
 export type Type =
     | "bool"
     | "f32"
@@ -19,9 +22,10 @@ export interface Field {
 }
 
 /**
- * A value. Integers are `bigint`, or `number` where they are safe; tuples and arrays are arrays;
- * structs are objects; `null` is the first variant of an `Option`, and any other value its second;
- * other enumerations are a variant's name, or an object with the name and an array of values.
+ * A value. Integers are `bigint`, or `number` where they are safe; fixed-point numbers are decimal
+ * texts such as `-1.25`, or numbers; tuples and arrays are arrays; structs are objects. `null` is
+ * the first variant of an `Option`, and any other value its second; other enumerations, and an
+ * `Option` of an `Option`, are a variant's name, or an object with the name and an array of values.
  */
 export type Value = boolean | number | bigint | string | null | Value[] | { [name: string]: Value };
 
@@ -51,10 +55,60 @@ export function width(type: Type): number {
     return tagBits(variants) + Math.max(0, ...variants.map((variant) => total(variant.types)));
 }
 
-function isOption(name: string, variants: Variants): boolean {
+/** Returns what an `Option` may hold, for an enumeration of that form. */
+function optional(type: Type): Type | undefined {
+    if (typeof type === "string" || !("enum" in type)) return undefined;
+    const { name, variants } = type.enum;
     const [none, some] = variants;
-    return name === "Option" && variants.length === 2 && none?.types.length === 0
-        && some?.types.length === 1;
+    const is = name === "Option" && variants.length === 2 && none?.name === "None"
+        && none.types.length === 0 && some?.name === "Some" && some.types.length === 1;
+    return is ? some.types[0] : undefined;
+}
+
+/** Returns whether values of a type are `null` or what it holds. */
+function isPlainOption(type: Type): boolean {
+    const some = optional(type);
+    // `null` inside would be read as no value at all.
+    return some !== undefined && optional(some) === undefined;
+}
+
+const WORDS = ["bool", "f32", "f64"];
+
+function isSize(value: unknown, least = 0): boolean {
+    return Number.isSafeInteger(value) && (value as number) >= least;
+}
+
+/** Refuses what is no type: it comes from a node. */
+export function checkType(type: Type): void {
+    const wrong = () => new TypeError("the layout has what is no type");
+    if (WORDS.includes(type as string)) return;
+    if (typeof type !== "object" || type === null || Object.keys(type).length !== 1) throw wrong();
+    const all = (types: Type[]) => {
+        if (!Array.isArray(types)) throw wrong();
+        types.forEach(checkType);
+    };
+    if ("uint" in type && isSize(type.uint, 1)) return;
+    if ("int" in type && isSize(type.int, 1)) return;
+    if ("text" in type && isSize(type.text)) return;
+    if ("fixed" in type && isSize(type.fixed?.int) && isSize(type.fixed?.frac)) return;
+    if ("array" in type && isSize(type.array?.len)) return checkType(type.array.elem);
+    if ("tuple" in type) return all(type.tuple);
+    if ("struct" in type) return checkFields(type.struct?.fields);
+    if (!("enum" in type) || !Array.isArray(type.enum?.variants)) throw wrong();
+    if (typeof type.enum.name !== "string" || type.enum.variants.length === 0) throw wrong();
+    for (const variant of type.enum.variants) {
+        if (typeof variant?.name !== "string") throw wrong();
+        all(variant.types);
+    }
+}
+
+/** Refuses what are no names with types. */
+export function checkFields(fields: Field[]): void {
+    const named = (field: Field) => typeof field?.name === "string";
+    if (!Array.isArray(fields) || !fields.every(named)) {
+        throw new TypeError("the layout has fields without names");
+    }
+    fields.forEach((field) => checkType(field.type));
 }
 
 function integer(value: Value, bits: number, signed: boolean): bigint {
@@ -68,8 +122,8 @@ function integer(value: Value, bits: number, signed: boolean): bigint {
     return number;
 }
 
-function push(bits: boolean[], number: bigint, count: number): void {
-    for (let bit = 0n; bit < BigInt(count); bit += 1n) bits.push(((number >> bit) & 1n) === 1n);
+function push(bits: boolean[], more: boolean[]): void {
+    for (const bit of more) bits.push(bit);
 }
 
 function list(value: Value, length: number): Value[] {
@@ -87,13 +141,24 @@ export function encode(type: Type, value: Value, bits: boolean[]): void {
     } else if (type === "f32" || type === "f64") {
         if (typeof value !== "number") throw new TypeError("a number is needed");
         const view = new DataView(new ArrayBuffer(8));
+        if (type === "f32" && Number.isFinite(value) && !Number.isFinite(Math.fround(value))) {
+            throw new RangeError("it is beyond the largest number of the type");
+        }
         if (type === "f32") view.setFloat32(0, value, true);
         else view.setFloat64(0, value, true);
-        push(bits, view.getBigUint64(0, true), width(type));
+        push(bits, bitsOf(view.getBigUint64(0, true), width(type)));
     } else if ("uint" in type) {
-        push(bits, integer(value, type.uint, false), type.uint);
+        push(bits, bitsOf(integer(value, type.uint, false), type.uint));
     } else if ("int" in type) {
-        push(bits, integer(value, type.int, true), type.int);
+        push(bits, bitsOf(integer(value, type.int, true), type.int));
+    } else if ("text" in type) {
+        if (typeof value !== "string") throw new TypeError("a text is needed");
+        push(bits, encodeText(value, type.text));
+    } else if ("fixed" in type) {
+        if (!["string", "number", "bigint"].includes(typeof value)) {
+            throw new TypeError("a number, or a text that is one, is needed");
+        }
+        push(bits, encodeFixed(String(value), type.fixed.int, type.fixed.frac));
     } else if ("array" in type) {
         const { len, elem } = type.array;
         for (const element of list(value, len)) encode(elem, element, bits);
@@ -113,37 +178,32 @@ export function encode(type: Type, value: Value, bits: boolean[]): void {
             if (!Object.hasOwn(value, name)) throw new TypeError(`there is no field ${name}`);
             encode(part, value[name] as Value, bits);
         }
-    } else if ("enum" in type) {
-        encodeVariant(type.enum, value, bits);
     } else {
-        throw new TypeError("texts and fixed-point numbers cannot be given from here");
+        encodeVariant(type, type.enum.variants, value, bits);
     }
 }
 
-function encodeVariant(
-    { name, variants }: { name: string; variants: Variants }, value: Value, bits: boolean[],
-): void {
-    const end = bits.length + width({ enum: { name, variants } });
+function encodeVariant(type: Type, variants: Variants, value: Value, bits: boolean[]): void {
+    const end = bits.length + width(type);
     let [chosen, parts]: [number, Value[]] = [-1, []];
-    if (isOption(name, variants)) {
-        [chosen, parts] = value === null ? [0, []] : [1, [value]];
+    if (value === null) {
+        chosen = optional(type) === undefined ? -1 : 0;
+    } else if (isPlainOption(type)) {
+        [chosen, parts] = [1, [value]];
     } else if (typeof value === "string") {
         chosen = variants.findIndex((variant) => variant.name === value);
-    } else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-        const [variant] = Object.keys(value);
+    } else if (typeof value === "object" && !Array.isArray(value)) {
+        const [variant, ...more] = Object.keys(value);
+        if (more.length > 0) throw new TypeError("one variant is needed");
         chosen = variants.findIndex((known) => known.name === variant);
         parts = (variant === undefined ? [] : value[variant]) as Value[];
     }
     const variant = variants[chosen];
     if (variant === undefined) throw new TypeError("the type has no such variant");
-    push(bits, BigInt(chosen), tagBits(variants));
+    push(bits, bitsOf(BigInt(chosen), tagBits(variants)));
     const given = list(parts, variant.types.length);
     variant.types.forEach((part, place) => encode(part, given[place] as Value, bits));
     while (bits.length < end) bits.push(false);
-}
-
-function number(bits: boolean[]): bigint {
-    return bits.reduceRight((sum, bit) => (sum << 1n) | (bit ? 1n : 0n), 0n);
 }
 
 function split(types: Type[], bits: boolean[]): Value[] {
@@ -156,16 +216,21 @@ function split(types: Type[], bits: boolean[]): Value[] {
     });
 }
 
-/** Returns the value with these bits. Integers are `bigint`. */
+/**
+ * Returns the value with these bits. Integers are `bigint`, fixed-point numbers decimal texts; bits
+ * that are no text are `hex:` and digits.
+ */
 export function decode(type: Type, bits: boolean[]): Value {
     if (type === "bool") return bits[0] === true;
     if (type === "f32" || type === "f64") {
         const view = new DataView(new ArrayBuffer(8));
-        view.setBigUint64(0, number(bits), true);
+        view.setBigUint64(0, numberOf(bits), true);
         return type === "f32" ? view.getFloat32(0, true) : view.getFloat64(0, true);
     }
-    if ("uint" in type) return number(bits);
-    if ("int" in type) return BigInt.asIntN(type.int, number(bits));
+    if ("uint" in type) return numberOf(bits);
+    if ("int" in type) return BigInt.asIntN(type.int, numberOf(bits));
+    if ("text" in type) return decodeText(bits);
+    if ("fixed" in type) return decodeFixed(bits, type.fixed.frac);
     if ("array" in type) return split(Array<Type>(type.array.len).fill(type.array.elem), bits);
     if ("tuple" in type) return split(type.tuple, bits);
     if ("struct" in type) {
@@ -174,14 +239,12 @@ export function decode(type: Type, bits: boolean[]): Value {
             type.struct.fields.map(({ name }, place) => [name, values[place] as Value]),
         );
     }
-    if ("enum" in type) {
-        const { name, variants } = type.enum;
-        const tag = tagBits(variants);
-        const variant = variants[Number(number(bits.slice(0, tag)))] ?? variants[0];
-        if (variant === undefined) throw new TypeError("the type has no variant");
-        const values = split(variant.types, bits.slice(tag));
-        if (isOption(name, variants)) return values[0] ?? null;
-        return values.length === 0 ? variant.name : { [variant.name]: values };
-    }
-    throw new TypeError("texts and fixed-point numbers cannot be read from here");
+    const { variants } = type.enum;
+    const tag = tagBits(variants);
+    const variant = variants[Number(numberOf(bits.slice(0, tag)))] ?? variants[0];
+    if (variant === undefined) throw new TypeError("the type has no variant");
+    const values = split(variant.types, bits.slice(tag));
+    if (values.length === 0 && optional(type) !== undefined) return null;
+    if (isPlainOption(type)) return values[0] as Value;
+    return values.length === 0 ? variant.name : { [variant.name]: values };
 }

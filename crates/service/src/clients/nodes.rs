@@ -312,7 +312,9 @@ impl ClientNodes {
         replies.into_iter().try_for_each(|reply| reply.map(drop))
     }
 
-    /// Waits for what becomes of the client's values, for at most this long.
+    /// Waits for what becomes of the client's values, for at most this long. One node can pass an
+    /// answer on, which it cannot change; where clients have none, all nodes must say that the
+    /// values counted.
     ///
     /// # Errors
     /// All nodes say that the client is left out or the run failed, or cannot be reached; or there
@@ -331,16 +333,20 @@ impl ClientNodes {
             let path =
                 format!("/v1/submit/{function}/{call}/answer?client={client}&wait={seconds}");
             let request = Request { path, wait, ..Request::default() };
-            let mut failures = Vec::new();
+            let (mut counted, mut failures) = (0, Vec::new());
             for (node, reply) in self.nodes.iter().zip(self.ask_all(self.same(&request))?) {
                 match reply.and_then(|reply| read(node, &reply, layout, receipt)) {
-                    Ok(Some(opened)) => return Ok(opened),
-                    Ok(None) => {}
+                    Ok(Known::Opened(opened)) => return Ok(Some(opened)),
+                    Ok(Known::Counted) => counted += 1,
+                    Ok(Known::Nothing) => {}
                     Err(error) => failures.push(error),
                 }
             }
+            if counted == self.nodes.len() {
+                return Ok(None);
+            }
             // One node that lies or is away does not end the wait for the others.
-            if failures.len() == self.nodes.len() {
+            if counted + failures.len() == self.nodes.len() {
                 let changed = failures.iter().position(|one| one.class == ErrorClass::Misbehaved);
                 return Err(failures.swap_remove(changed.unwrap_or(0)));
             }
@@ -352,13 +358,21 @@ impl ClientNodes {
     }
 }
 
-/// Reads what a node says has become of a client's values; `None` if it does not know yet.
+/// What a node says has become of a client's values.
+enum Known {
+    Nothing,
+    /// They counted, and clients have no answers.
+    Counted,
+    Opened(Opened),
+}
+
+/// Reads what a node says.
 fn read(
     node: &Address,
     reply: &Reply,
     layout: &Layout,
     receipt: &Receipt,
-) -> Outcome<Option<Option<Opened>>> {
+) -> Outcome<Known> {
     let answer = serde_json::from_slice::<ClientAnswer>(&reply.body);
     let answer = answer.map_err(|_| node.failed(&"its reply is not what a node says"))?;
     if let Some(why) = &answer.left_out {
@@ -372,14 +386,15 @@ fn read(
     if let Some(encoded) = &answer.answer {
         let bytes =
             STANDARD.decode(encoded).map_err(|_| node.failed(&"its answer is no base64"))?;
-        return Ok(Some(Some(layout.open(receipt, &bytes)?)));
+        return Ok(Known::Opened(layout.open(receipt, &bytes)?));
     }
     match (answer.counted, &answer.error) {
-        (Some(true), _) => Ok(Some(None)),
+        (Some(true), _) if layout.answer_len() > 0 => Err(node.failed(&"it hides the answer")),
+        (Some(true), _) => Ok(Known::Counted),
         (Some(false), _) => Err(ClientFailure::from(ClientError::NotCounted)),
         (None, Some(code)) if answer.state == RoundState::Over => {
             Err(node.failed(&format!("the run failed: {}", one_line(code))))
         }
-        (None, _) => Ok(None),
+        (None, _) => Ok(Known::Nothing),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use symbolon::circuit::{ClientPorts, Type};
 use symbolon::{Inputs, Protocol, SessionParams};
 use symbolon_clients::{Hashes, Layout, Share, Submission};
 use symbolon_lang::{Options, compile_text};
@@ -209,6 +210,56 @@ fn a_client_whose_tag_is_wrong_is_refused() {
         let bob = node.client_answer("auction", &name("c"), &name("bob")).unwrap();
         assert_eq!((bob.counted, bob.place, bob.state), (Some(false), Some(1), RoundState::Over));
     }
+}
+
+/// Returns the address of a door that says the same to everybody.
+fn says(reply: &Value) -> String {
+    use std::io::{BufRead, BufReader, Write};
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", port.local_addr().unwrap());
+    let body = reply.to_string();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+    std::thread::spawn(move || {
+        for stream in port.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let mut line = String::new();
+            while stream.read_line(&mut line).unwrap() > 2 {
+                line.clear();
+            }
+            stream.get_mut().write_all(format!("{head}{body}").as_bytes()).unwrap();
+        }
+    });
+    url
+}
+
+/// Cheat: any party | clients: answers | says that values counted when they did not; hides the
+/// answer, as if clients had none | the client takes an answer alone, or the word of all nodes |
+/// always
+#[test]
+fn one_nodes_word_is_not_enough_for_a_client() {
+    let reply = |counted: bool| {
+        json!({"state": "over", "place": 0, "left_out": null, "counted": counted, "answer": null,
+            "error": null})
+    };
+    let [yes, no] = [true, false].map(|counted| says(&reply(counted)));
+    let bid = Type::Uint(16);
+    let layout = |answers: &[(String, Type)]| {
+        let values = vec![("bid".to_string(), bid.clone())];
+        Layout::new(ClientPorts { clients: 1, parties: 2, values, answers: answers.to_vec() })
+    };
+    let result = |urls: [&String; 2], layout: &Layout| {
+        let made = layout.encode(&layout.values(&[("bid", "1")]).unwrap()).unwrap();
+        let nodes = ClientNodes::new(&urls.map(String::clone), None).unwrap();
+        let (about, client) = ((&name("f"), &name("c")), name("ann"));
+        nodes.answer(about, &client, (layout, &made.receipt), LONG)
+    };
+    let none = layout(&[]).unwrap();
+    assert!(result([&yes, &yes], &none).unwrap().is_none());
+    for urls in [[&yes, &no], [&no, &yes]] {
+        assert_eq!(result(urls, &none).unwrap_err().code, "client-not-counted");
+    }
+    let some = layout(&[("won".to_string(), Type::Bool)]).unwrap();
+    assert_eq!(result([&yes, &yes], &some).unwrap_err().code, "node");
 }
 
 #[test]

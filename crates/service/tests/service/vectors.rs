@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use symbolon::circuit::{ClientPorts, Field, Type, format_value};
+use symbolon::circuit::{self, ClientPorts, Field, Type, format_value};
 use symbolon_clients::{Layout, Submission};
 
 /// Bytes that look random, and are the same for all languages.
@@ -35,11 +35,23 @@ fn answer(layout: &Layout, made: &Submission, step: usize) -> (Vec<u8>, Value) {
     let bytes: Vec<u8> = masked.chain([tag]).flat_map(u64::to_le_bytes).collect();
     let opened = layout.open(&made.receipt, &bytes).unwrap();
     let value = |(name, ty, bits): &(String, Type, symbolon::BitVec)| {
-        let text = format_value(ty, &bits.to_bools()).to_string();
-        let value: Value = serde_json::from_str(&text).unwrap();
-        (name.clone(), texts(value))
+        (name.clone(), shown(format_value(ty, &bits.to_bools())))
     };
     (bytes, Value::Object(opened.answers.iter().map(value).collect()))
+}
+
+/// Returns a value as JSON, with numbers as text.
+fn shown(value: circuit::Value) -> Value {
+    use circuit::Value as Shown;
+    match value {
+        Shown::Integer(text) | Shown::Fraction(text) | Shown::Name(text) | Shown::Text(text) => {
+            Value::String(text)
+        }
+        Shown::Bool(value) => Value::Bool(value),
+        Shown::Null => Value::Null,
+        Shown::Array(all) => all.into_iter().map(shown).collect(),
+        Shown::Object(all) => all.into_iter().map(|(name, value)| (name, shown(value))).collect(),
+    }
 }
 
 /// Integers as text: JSON has none beyond 2^53 that every language reads.
@@ -99,6 +111,11 @@ fn the_vectors_of_clients_are_current() {
         name: "Person".into(),
         fields: vec![("age".into(), uint(7)), ("balance".into(), Type::Int(40))],
     };
+    let option = |some: Type| Type::Enum {
+        name: "Option".into(),
+        variants: vec![("None".into(), vec![]), ("Some".into(), vec![some])],
+    };
+    let fixed = |int, frac| Type::Fixed { int, frac };
     let vectors = json!([
         vector(1, 2, &[("bid", uint(64), json!(u64::MAX))], &[]),
         vector(2, 3, &[("bid", uint(13), json!(5))], &[("price", uint(13)), ("won", Type::Bool)]),
@@ -110,6 +127,23 @@ fn the_vectors_of_clients_are_current() {
                 ("votes", array(70, Type::Bool), json!(vec![true; 70])),
             ],
             &[("counts", array(3, uint(50))), ("sum", uint(64))],
+        ),
+        // Every fourth bit is 1: this is a text. Every seventh: it is none.
+        vector(
+            4,
+            2,
+            &[
+                ("note", Type::Text(12), json!("Zoë \"1\" €")),
+                ("code", option(Type::Text(3)), json!("abc")),
+                ("rate", fixed(9, 7), json!("-1.3")),
+            ],
+            &[("note", Type::Text(5)), ("rate", fixed(3, 61))],
+        ),
+        vector(
+            7,
+            2,
+            &[("rate", fixed(2, 100), json!("1e-17")), ("nested", option(option(uint(3))), json!({"Some": [null]}))],
+            &[("note", Type::Text(5)), ("nested", array(2, option(option(uint(3)))))],
         ),
     ]);
     let path = Path::new(env!("CARGO_MANIFEST_DIR"));
