@@ -91,7 +91,7 @@ fn dispatch(command: &Command) -> CliResult<()> {
 }
 
 /// Returns the HTTP status with which the server of `--live` answers these bytes.
-pub fn check_live_request(bytes: &[u8]) -> u16 {
+pub fn check_live_request(bytes: &[u8]) -> std::io::Result<u16> {
     progress::live::check_request(bytes)
 }
 

@@ -153,7 +153,9 @@ pub fn finish(failure: Option<&CliError>) {
 }
 
 /// Returns only the status with which an HTTP request would be answered. Nothing is served.
-pub fn check_request(bytes: &[u8]) -> u16 {
-    let access = Access { token: Some("0123".to_string()) };
-    server::status(&access, bytes)
+///
+/// # Errors
+/// A failure of the system.
+pub fn check_request(bytes: &[u8]) -> std::io::Result<u16> {
+    server::status(Access { token: Some("0123".to_string()) }, bytes)
 }

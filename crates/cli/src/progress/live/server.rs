@@ -1,14 +1,22 @@
 //! The server of the page: GET of two paths, with limits on bytes, time and connections, so that a
 //! stranger can only hold up the page.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode, header};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use subtle::ConstantTimeEq;
 use symbolon::NoThread;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::runtime::Builder;
+use tokio::sync::Semaphore;
 
 use super::view;
 use crate::common::error::{CliError, CliResult};
@@ -23,7 +31,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The most connections at a time.
 const CONNECTIONS: usize = 16;
 
+/// How often, and for how long, is read what follows a request.
+const REST: usize = 8;
+const MOMENT: Duration = Duration::from_millis(200);
+
+/// Room for an answer in memory.
+const MEMORY: usize = 64 << 10;
+
 /// Who may see the page.
+#[derive(Clone)]
 pub struct Access {
     /// What the query must contain; `None` on loopback, where the name of the host is checked
     /// instead.
@@ -45,15 +61,18 @@ impl Access {
 
     /// Checks whether a request may be answered: by its host, against DNS rebinding, or by its
     /// token, which another site's page does not know.
-    fn admits(&self, host: &str, query: &str) -> Result<(), u16> {
+    fn admits(&self, host: &str, query: &str) -> Result<(), StatusCode> {
         let Some(token) = &self.token else {
-            return if is_this_machine(host) { Ok(()) } else { Err(421) };
+            return match is_this_machine(host) {
+                true => Ok(()),
+                false => Err(StatusCode::MISDIRECTED_REQUEST),
+            };
         };
         let mut given = query.split('&').filter_map(|pair| pair.strip_prefix("token="));
         let given = given.next().unwrap_or_default();
         match bool::from(given.as_bytes().ct_eq(token.as_bytes())) {
             true => Ok(()),
-            false => Err(403),
+            false => Err(StatusCode::FORBIDDEN),
         }
     }
 }
@@ -73,44 +92,6 @@ fn random() -> CliResult<String> {
     Ok(hex::encode(bytes))
 }
 
-/// Serves until the process ends.
-pub fn start(listener: TcpListener, access: Arc<Access>) -> CliResult<()> {
-    let open = Arc::new(AtomicUsize::new(0));
-    let accept = move || {
-        loop {
-            let Ok((stream, _)) = listener.accept() else {
-                // The system has run out of something: the run needs it more.
-                std::thread::sleep(Duration::from_millis(200));
-                continue;
-            };
-            if open.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS {
-                open.fetch_sub(1, Ordering::SeqCst);
-                continue;
-            }
-            let (place, access) = (Place(open.clone()), access.clone());
-            let serve = move || {
-                let _place = place;
-                // A client that hangs up gets no answer.
-                let _ = serve(&stream, &access);
-            };
-            // If no thread can be started, the closure is dropped, and with it the place and the
-            // connection.
-            let _ = std::thread::Builder::new().name("symbolon-live".to_string()).spawn(serve);
-        }
-    };
-    let thread = std::thread::Builder::new().name("symbolon-live".to_string()).spawn(accept);
-    Ok(thread.map(drop).map_err(NoThread)?)
-}
-
-/// One of the few places for connections; free again when dropped.
-struct Place(Arc<AtomicUsize>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
 /// What a request asks for.
 enum Asked {
     /// The page.
@@ -119,143 +100,139 @@ enum Asked {
     Now,
 }
 
-/// Reads a request and answers it.
-fn serve(stream: &TcpStream, access: &Access) -> std::io::Result<()> {
-    let asked = read(stream, access, Instant::now() + PATIENCE)?;
-    let (status, kind, body, nonce) = match asked {
-        Ok(Asked::Page) => {
-            let nonce = random().map_err(|failure| std::io::Error::other(failure.message))?;
-            (200, "text/html", view::page(&nonce), nonce)
-        }
-        Ok(Asked::Now) => (200, "text/html", view::now(), String::new()),
-        Err(status) => (status, "text/plain", format!("{}\n", reason(status)), String::new()),
-    };
-    let script = match &nonce[..] {
-        "" => "'none'".to_string(),
-        nonce => format!("'nonce-{nonce}'"),
-    };
-    let head = format!(
-        "HTTP/1.1 {status} {}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n\
-         Connection: close\r\nCache-Control: no-store\r\nAllow: GET\r\n\
-         Content-Security-Policy: default-src 'none'; script-src {script}; \
-         style-src 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'; \
-         base-uri 'none'; form-action 'none'\r\n\
-         X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
-         Cross-Origin-Resource-Policy: same-origin\r\n\r\n",
-        reason(status),
-        body.len()
-    );
-    write(stream, [head, body].concat().as_bytes(), Instant::now() + PATIENCE)?;
-    stream.shutdown(Shutdown::Write)?;
-    // A connection that is closed with unread bytes may lose the answer.
-    stream.set_read_timeout(Some(Duration::from_millis(200)))?;
-    let mut stream = stream;
-    let mut scrap = [0; HEAD];
-    for _ in 0..8 {
-        if stream.read(&mut scrap)? == 0 {
-            break;
-        }
-    }
-    Ok(())
+/// Serves until the process ends.
+pub fn start(listener: TcpListener, access: Arc<Access>) -> CliResult<()> {
+    let failed = |error| CliError::io("--live: cannot wait for requests", &error);
+    listener.set_nonblocking(true).map_err(failed)?;
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let serve = move || runtime.block_on(accept(listener, access));
+    let thread = std::thread::Builder::new().name("symbolon-live".to_string()).spawn(serve);
+    Ok(thread.map(drop).map_err(NoThread)?)
 }
 
-fn read(
-    mut stream: &TcpStream,
-    access: &Access,
-    deadline: Instant,
-) -> std::io::Result<Result<Asked, u16>> {
-    let mut head = [0; HEAD];
-    let mut filled = 0;
+async fn accept(listener: TcpListener, access: Arc<Access>) {
+    // Only an end of the process makes this fail.
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(Err(408));
-        }
-        stream.set_read_timeout(Some(left))?;
-        let read = match stream.read(&mut head[filled..]) {
-            Err(error) if is_late(&error) => return Ok(Err(408)),
-            read => read?,
+        let Ok((stream, _)) = listener.accept().await else {
+            // The system has run out of something: the run needs it more.
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            continue;
         };
-        filled += read;
-        match parse(access, &head[..filled]) {
-            Some(asked) => return Ok(asked),
-            None if read == 0 => return Ok(Err(400)),
-            None if filled == HEAD => return Ok(Err(431)),
-            None => {}
+        let Ok(place) = places.clone().try_acquire_owned() else { continue };
+        let access = access.clone();
+        tokio::spawn(async move {
+            // A client that hangs up gets no answer.
+            let _ = serve(stream, access).await;
+            drop(place);
+        });
+    }
+}
+
+/// Answers one request. A connection that is closed with unread bytes may lose the answer, so what
+/// else comes is read for a moment.
+async fn serve(stream: TcpStream, access: Arc<Access>) -> std::io::Result<()> {
+    let stream = stream.into_std()?;
+    let mut rest = TcpStream::from_std(stream.try_clone()?)?;
+    let answered = answer(TcpStream::from_std(stream)?, access);
+    if tokio::time::timeout(PATIENCE * 2, answered).await.is_err() {
+        return Ok(());
+    }
+    rest.shutdown().await?;
+    let mut scrap = [0; HEAD];
+    let read = async {
+        for _ in 0..REST {
+            if rest.read(&mut scrap).await? == 0 {
+                break;
+            }
         }
-    }
+        Ok(())
+    };
+    tokio::time::timeout(MOMENT, read).await.unwrap_or(Ok(()))
 }
 
-fn is_late(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
+/// Reads a request and answers it, or what is none.
+async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin, access: Arc<Access>) {
+    let respond = |request: Request<Incoming>| {
+        let access = access.clone();
+        async move { response(&access, &request) }
+    };
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(PATIENCE).keep_alive(false);
+    server.max_buf_size(HEAD).max_headers(HEADERS).title_case_headers(true);
+    // What is no request has been answered, too.
+    let _ = server.serve_connection(TokioIo::new(stream), service_fn(respond)).await;
 }
 
-/// Writes all of it before the deadline, however slowly the other side reads.
-fn write(mut stream: &TcpStream, mut bytes: &[u8], deadline: Instant) -> std::io::Result<()> {
-    while !bytes.is_empty() {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(std::io::ErrorKind::TimedOut.into());
-        }
-        stream.set_write_timeout(Some(left))?;
-        let written = stream.write(bytes)?;
-        if written == 0 {
-            return Err(std::io::ErrorKind::WriteZero.into());
-        }
-        bytes = &bytes[written..];
+/// Returns what a request asks for, or the status that refuses it.
+fn route<B>(access: &Access, request: &Request<B>) -> Result<Asked, StatusCode> {
+    if request.method() != Method::GET {
+        return Err(StatusCode::METHOD_NOT_ALLOWED);
     }
-    Ok(())
-}
-
-/// Returns what a request asks for, or the status that refuses it; `None` while it is incomplete.
-fn parse(access: &Access, bytes: &[u8]) -> Option<Result<Asked, u16>> {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
-    let mut request = httparse::Request::new(&mut headers);
-    match request.parse(bytes) {
-        Ok(httparse::Status::Partial) => return None,
-        Ok(httparse::Status::Complete(_)) => {}
-        Err(httparse::Error::TooManyHeaders) => return Some(Err(431)),
-        Err(_) => return Some(Err(400)),
-    }
-    Some(route(access, &request))
-}
-
-fn route(access: &Access, request: &httparse::Request<'_, '_>) -> Result<Asked, u16> {
-    if request.method != Some("GET") {
-        return Err(405);
-    }
-    let mut hosts = request.headers.iter().filter(|one| one.name.eq_ignore_ascii_case("host"));
-    let (Some(host), None) = (hosts.next(), hosts.next()) else { return Err(400) };
-    let host = std::str::from_utf8(host.value).map_err(|_| 400u16)?;
-    let target = request.path.unwrap_or_default();
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    access.admits(host, query)?;
-    match path {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let (Some(host), None, None) = (hosts.next(), hosts.next(), request.uri().authority()) else {
+        return Err(StatusCode::BAD_REQUEST);
+    };
+    let host = host.to_str().map_err(|_| StatusCode::BAD_REQUEST)?;
+    access.admits(host, request.uri().query().unwrap_or_default())?;
+    match request.uri().path() {
         "/" => Ok(Asked::Page),
         "/now" => Ok(Asked::Now),
-        _ => Err(404),
+        _ => Err(StatusCode::NOT_FOUND),
     }
 }
 
-/// Returns the status with which bytes are answered when nothing follows them.
-pub fn status(access: &Access, bytes: &[u8]) -> u16 {
-    match parse(access, bytes) {
-        Some(Ok(_)) => 200,
-        Some(Err(status)) => status,
-        None => 400,
-    }
+fn response<B>(access: &Access, request: &Request<B>) -> std::io::Result<Response<Full<Bytes>>> {
+    let (status, kind, body, nonce) = match route(access, request) {
+        Ok(Asked::Page) => {
+            let nonce = random().map_err(|failure| std::io::Error::other(failure.message))?;
+            (StatusCode::OK, "text/html", view::page(&nonce), Some(nonce))
+        }
+        Ok(Asked::Now) => (StatusCode::OK, "text/html", view::now(), None),
+        Err(status) => (status, "text/plain", format!("{}\n", reason(status)), None),
+    };
+    let script = nonce.map_or("'none'".to_string(), |nonce| format!("'nonce-{nonce}'"));
+    let policy = format!(
+        "default-src 'none'; script-src {script}; style-src 'unsafe-inline'; connect-src 'self'; \
+         frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    );
+    let response = Response::builder()
+        .status(status)
+        .header(header::CONTENT_TYPE, format!("{kind}; charset=utf-8"))
+        .header(header::CACHE_CONTROL, "no-store")
+        .header(header::ALLOW, "GET")
+        .header(header::CONTENT_SECURITY_POLICY, policy)
+        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .header(header::REFERRER_POLICY, "no-referrer")
+        .header("Cross-Origin-Resource-Policy", "same-origin")
+        .body(Full::from(body));
+    response.map_err(std::io::Error::other)
 }
 
-fn reason(status: u16) -> &'static str {
+/// Returns the status with which bytes are answered when nothing follows them; 400 also where they
+/// are not answered.
+pub fn status(access: Access, bytes: &[u8]) -> std::io::Result<u16> {
+    let runtime = Builder::new_current_thread().enable_time().build()?;
+    let answer = runtime.block_on(async {
+        let (mut own, theirs) = tokio::io::duplex(bytes.len().max(MEMORY));
+        own.write_all(bytes).await?;
+        own.shutdown().await?;
+        answer(theirs, Arc::new(access)).await;
+        let mut answer = [0; MEMORY];
+        let length = own.read(&mut answer).await?;
+        std::io::Result::Ok(String::from_utf8_lossy(&answer[..length]).into_owned())
+    })?;
+    Ok(answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(400))
+}
+
+fn reason(status: StatusCode) -> &'static str {
     match status {
-        200 => "OK",
-        400 => "Bad Request",
-        403 => "Forbidden: the token in the command's output is missing",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        408 => "Request Timeout",
-        421 => "Misdirected Request: the host is not this machine's loopback",
-        _ => "Request Header Fields Too Large",
+        StatusCode::FORBIDDEN => "Forbidden: the token in the command's output is missing",
+        StatusCode::MISDIRECTED_REQUEST => {
+            "Misdirected Request: the host is not this machine's loopback"
+        }
+        status => status.canonical_reason().unwrap_or_default(),
     }
 }
 
@@ -266,7 +243,8 @@ mod tests {
     #[test]
     fn loopback_is_asked_by_its_own_names_and_others_with_the_token() {
         let asked = |access: &Access, line: &str, host: &str| {
-            status(access, format!("{line} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes())
+            let request = format!("{line} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+            status(access.clone(), request.as_bytes()).unwrap()
         };
         let own = Access { token: None };
         for host in ["localhost", "127.0.0.1:80", "[::1]:80", "LOCALHOST:1"] {
@@ -290,7 +268,9 @@ mod tests {
         }
         assert_eq!(asked(&far, "POST /?token=5ec4e7", "a"), 405);
         assert_eq!(asked(&own, "GET /", "localhost\r\nHost: localhost"), 400);
-        assert_eq!(status(&own, b"GET / HTTP/1.1\r\n\r\n"), 400);
-        assert_eq!(status(&own, b"\x16\x03\x01\x02\0\x01"), 400);
+        assert_eq!(asked(&own, "GET http://localhost/", "localhost"), 400);
+        for wrong in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\x16\x03\x01\x02\0\x01", b"GET / HT", b""] {
+            assert_eq!(status(own.clone(), wrong).unwrap(), 400);
+        }
     }
 }
