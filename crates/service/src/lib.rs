@@ -7,6 +7,7 @@
 
 mod about;
 mod budget;
+mod changes;
 pub mod checks;
 mod client;
 mod clients;
@@ -24,6 +25,7 @@ mod wire;
 const LOG: &str = "symbolon::service";
 
 pub use about::{FunctionReply, FunctionStock, PeerStock, PortReply, Stock};
+pub use changes::Changes;
 pub use client::{Client, NoReply, Reply};
 pub use clients::{
     Admission, ClientAnswer, ClientFailure, ClientNodes, ClientsConfig, ClientsReply, Digest,

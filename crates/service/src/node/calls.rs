@@ -67,6 +67,7 @@ impl Shared {
         (entry.posted, entry.outcome) = (now, Arc::default());
         let outcome = entry.outcome.clone();
         one.waiting += 1;
+        self.told.tell();
         one.due.push_back((until, call.clone()));
         one.set_have(call, self.me, true);
         self.close_clients(state, function, call, now);
@@ -266,6 +267,7 @@ impl Shared {
             }
             self.metrics.ended(name, result, now.duration_since(entry.posted));
             entry.outcome.set(Arc::new(answer));
+            self.told.tell();
         }
     }
 
@@ -295,6 +297,7 @@ impl Shared {
                 let now = Instant::now();
                 one.calls.entry(call.clone()).or_insert_with(|| Entry::new(parties, now));
                 one.set_have(&call, from, true);
+                self.told.tell();
                 return self.enqueue(state, place, &call);
             }
         };
@@ -315,6 +318,7 @@ impl Shared {
                 one.calls.get(&call).is_some_and(|entry| matches!(entry.own, Own::Running { .. }));
             if !running {
                 one.set_have(&call, from, false);
+                self.told.tell();
                 // Party 0 may have assigned the call before: then its clients are needed.
                 let waits = one.calls.get(&call).is_some_and(|entry| entry.own.is_waiting());
                 if self.me == 0 || !waits {

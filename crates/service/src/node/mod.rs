@@ -26,6 +26,7 @@ use symbolon::{CancelHandle, Error, Inputs, NoThread, Result};
 use crate::about::{FunctionReply, FunctionStock, PeerStock, PortReply, Stock};
 use crate::budget::Ledger;
 use crate::config::{Function, FunctionConfig, NodeConfig, Parties};
+use crate::changes::{Changes, Told};
 use crate::error::CallError;
 use crate::metrics::{Metrics, OfFunction};
 use crate::name::Name;
@@ -49,6 +50,8 @@ struct Shared {
     /// Notified when a call has ended, or a peer came or went.
     changed: Condvar,
     stopped: CancelHandle,
+    /// What applications hear of changes.
+    told: Told,
     unclaimed: port::Unclaimed,
     digest_key: [u8; 32],
     /// Where prepared executions wait; they are in memory alone without it.
@@ -205,6 +208,7 @@ impl Node {
             changed: Condvar::new(),
             stopped: CancelHandle::new(),
             unclaimed: port::Unclaimed::default(),
+            told: Told::new(),
             digest_key,
             store,
             metrics: Metrics::new(),
@@ -356,6 +360,12 @@ impl Node {
 
     /// Returns what the node counts, as OpenMetrics text.
     pub fn metrics(&self) -> String {
+    /// Returns what tells when [`Node::stock`] or [`Node::announced`] may return something else than
+    /// now.
+    pub fn changes(&self) -> Changes {
+        self.shared.told.changes()
+    }
+
         self.shared.metrics.text()
     }
 
@@ -368,6 +378,7 @@ impl Node {
             state.broadcast(&Message::Draining {});
             self.shared.withdraw_all(&mut state, &CallError::Draining);
         }
+            self.shared.told.tell();
         let until = Instant::now() + DRAIN;
         let busy = |state: &State| {
             let running = |own: &Own| matches!(own, Own::Running { .. } | Own::Withdrawing { .. });
@@ -392,6 +403,7 @@ impl Node {
         self.shared.stopped.cancel();
         let mut state = self.shared.lock();
         state.sessions.drain().for_each(|(_, open)| open.cancel.cancel());
+        self.shared.told.end();
         for one in &mut state.functions {
             one.slots.iter_mut().for_each(|slot| slot.at = At::Closed { retry: Instant::now() });
         }

@@ -106,6 +106,7 @@ impl Shared {
             }
             Message::Draining {} => {
                 state.peers[usize::from(from)].draining = true;
+                self.told.tell();
                 self.withdraw_all(state, &CallError::RefusedByPeer(from, Reason::Draining));
             }
             Message::Closed { session } => self.peer_closed(state, session),
@@ -160,6 +161,7 @@ impl Shared {
         (peer.functions, peer.relation) = (theirs.functions, theirs.relation);
         self.metrics.connected.get_or_create(&OfParty { party: party.number() }).set(1);
         self.compare_functions(state, party);
+        self.told.tell();
         self.changed.notify_all();
     }
 
@@ -184,6 +186,7 @@ impl Shared {
             one.agreed[usize::from(party)] = agreed;
         }
         differ.into_iter().for_each(|place| self.close_sessions(state, place));
+        self.told.tell();
         self.withdraw_disabled(state);
         if state.draining {
             state.send(party, &Message::Draining {});
@@ -219,6 +222,7 @@ impl Shared {
         state.functions.iter_mut().for_each(|one| one.agreed[usize::from(party)] = None);
         self.close_all(state);
         self.forget_peer(state, party);
+        self.told.tell();
         self.changed.notify_all();
     }
 

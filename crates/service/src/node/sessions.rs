@@ -91,6 +91,7 @@ impl Shared {
         if let Some(open) = state.sessions.get_mut(&session) {
             open.ready -= 1;
             open.running += 1;
+            self.told.tell();
             // Its thread reads until the session is removed.
             let _ = open.queue.send(Command::Run { call: call.clone(), inputs, clients });
         }
@@ -133,6 +134,7 @@ impl Shared {
             state.filling += 1;
             state.broadcast(&Message::Fill { session, count });
             fill(state, session, count);
+            self.told.tell();
         }
     }
 
@@ -148,6 +150,7 @@ impl Shared {
         worker.start(commands)?;
         let open = OpenSession { function, queue, cancel, ready: 0, preparing: 0, running: 0 };
         state.sessions.insert(tag, open);
+        self.told.tell();
         Ok(())
     }
 
@@ -160,9 +163,7 @@ impl Shared {
     /// Returns whether executions of a function that are being prepared are urgent: calls wait for
     /// them, or no others are ready. Work that began at low priority would not hurry for a call.
     pub(super) fn is_urgent(&self, function: usize) -> bool {
-        let state = &*self.lock();
-        let mut of = state.sessions.values().filter(|open| open.function == function);
-        state.functions[function].waiting > 0 || of.all(|open| open.ready == open.preparing)
+        is_urgent(&self.lock(), function)
     }
 
     /// A session has more prepared executions.
@@ -192,6 +193,7 @@ impl Shared {
                 self.idle(state, tag, 0);
             }
         }
+        self.told.tell();
         self.changed.notify_all();
     }
 
@@ -202,6 +204,7 @@ impl Shared {
 
     /// A session can do something else; `made` executions were prepared.
     fn idle(&self, state: &mut State, tag: Tag, made: usize) {
+        self.told.tell();
         let Some(open) = state.sessions.get(&tag) else { return };
         let function = open.function;
         let slots = &mut state.functions[function].slots;
@@ -241,6 +244,7 @@ impl Shared {
     /// Forgets a session; returns whether there was one.
     fn remove(&self, state: &mut State, tag: Tag) -> bool {
         let Some(open) = state.sessions.remove(&tag) else { return false };
+        self.told.tell();
         if open.running == 0 {
             open.cancel.cancel();
         }
@@ -302,7 +306,10 @@ impl Shared {
             count >= 1 && count <= each && open.ready + count <= each
         });
         match fits {
-            true => fill(state, tag, count),
+            true => {
+                fill(state, tag, count);
+                self.told.tell();
+            }
             false => self.refuse(state, tag, "party 0 prepares more than was agreed"),
         }
     }
@@ -337,6 +344,12 @@ fn fill(state: &mut State, tag: Tag, count: usize) {
     }
 }
 
+/// Returns whether calls wait for a function, or its sessions have nothing but what they prepare.
+fn is_urgent(state: &State, function: usize) -> bool {
+    let mut of = state.sessions.values().filter(|open| open.function == function);
+    state.functions[function].waiting > 0 || of.all(|open| open.ready == open.preparing)
+}
+
 /// Returns the idle session that has most prepared.
 fn most_ready(state: &State, function: usize) -> Option<usize> {
     let slots = state.functions[function].slots.iter().enumerate();
@@ -346,7 +359,61 @@ fn most_ready(state: &State, function: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use symbolon::circuit::builtin;
+    use symbolon::{Protocol, SessionParams};
+
+    use super::super::state::FunctionState;
     use super::*;
+    use crate::config::{Function, FunctionConfig};
+
+    /// Returns two functions, whose sessions have these numbers of executions that are prepared or
+    /// being prepared, and of those that are being prepared.
+    fn state(sessions: &[(usize, usize, usize)]) -> State {
+        let circuit = Arc::new(builtin::by_name("add:8").unwrap());
+        let function = |name: &str| {
+            let params = SessionParams::new(Protocol::Wrk);
+            let config = FunctionConfig::new(name.parse().unwrap(), circuit.clone(), params);
+            FunctionState::new(Arc::new(Function::new(config, false)), 2, Vec::new(), None)
+        };
+        let open = |(number, (function, ready, preparing)): (usize, &(usize, usize, usize))| {
+            let (queue, cancel) = (mpsc::channel().0, CancelHandle::new());
+            let (function, ready, preparing) = (*function, *ready, *preparing);
+            let open = OpenSession { function, queue, cancel, ready, preparing, running: 0 };
+            (Tag([number as u8; 16]), open)
+        };
+        State {
+            functions: vec![function("f"), function("g")],
+            peers: Vec::new(),
+            sessions: sessions.iter().enumerate().map(open).collect(),
+            ledger: None,
+            filling: 0,
+            draining: false,
+            generation: 0,
+        }
+    }
+
+    #[test]
+    fn a_refill_is_urgent_when_calls_wait_or_nothing_else_is_ready() {
+        // One session has some ready: nothing is urgent.
+        let mut state = state(&[(0, 5, 2), (0, 1, 1)]);
+        assert!(!is_urgent(&state, 0));
+        // The other function has none at all.
+        assert!(is_urgent(&state, 1));
+        state.functions[0].waiting = 1;
+        assert!(is_urgent(&state, 0));
+    }
+
+    #[test]
+    fn what_others_prepare_and_have_ready_elsewhere_does_not_count() {
+        // All that there is is being prepared.
+        assert!(is_urgent(&state(&[(0, 2, 2), (0, 3, 3), (0, 0, 0)]), 0));
+        // The executions of another function answer no calls of this one.
+        let state = state(&[(0, 2, 2), (1, 9, 0)]);
+        assert!(is_urgent(&state, 0));
+        assert!(!is_urgent(&state, 1));
+    }
 
     #[test]
     fn calls_that_wait_for_busy_sessions_lack_nothing_until_these_are_stuck() {

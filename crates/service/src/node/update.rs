@@ -59,6 +59,7 @@ impl Shared {
         *self.group.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(group);
         self.end_unaccepted(state);
         self.change_functions(state, specs);
+        self.told.tell();
         self.changed.notify_all();
         Ok(())
     }

@@ -7,6 +7,7 @@ mod documents;
 #[cfg(unix)]
 mod door;
 mod failures;
+mod futures;
 mod keys;
 #[cfg(unix)]
 mod killed;
