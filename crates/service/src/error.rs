@@ -5,9 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::PartyId;
 use symbolon::{Error, ErrorClass};
+use utoipa::ToSchema;
 
 /// Why a node takes no part in a call; its peers are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// Its owner allows no more calls.

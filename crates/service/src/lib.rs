@@ -41,6 +41,12 @@ pub use name::{MAX_NAME, Name, NoName};
 pub use node::{Call, Node};
 pub use outcome::Answer;
 
+/// What nodes tell each other, for the page of messages. Not part of the public interface.
+#[doc(hidden)]
+pub mod documents {
+    pub use crate::wire::{messages, schemas};
+}
+
 /// The decoders of a peer's bytes, for fuzzing. Not part of the public interface.
 #[doc(hidden)]
 pub mod fuzzing {

@@ -4,14 +4,16 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The maximum length of a name, in bytes.
 pub const MAX_NAME: usize = 64;
 
 /// The name of a function or of a call: 1 to [`MAX_NAME`] letters, digits, `.`, `_` and `-` of
 /// ASCII. Names are public: they are logged, and peers see them.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schema(value_type = String)]
 pub struct Name(Box<str>);
 
 /// A text is no name.

@@ -6,6 +6,7 @@
 //! a secret.
 
 use serde::{Deserialize, Serialize};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::clients::Digest;
 use crate::error::Reason;
@@ -20,7 +21,8 @@ pub const MAX_MESSAGE: usize = 64 << 10;
 /// The maximum number of functions of a node.
 pub const MAX_FUNCTIONS: usize = 256;
 
-pub(crate) mod messages {
+/// Messages, as those of sessions are declared.
+pub mod messages {
     symbolon_transport::messages! {
         pub OPENING = "service: opening" {
             phase: "service",
@@ -40,8 +42,9 @@ pub(crate) mod messages {
 }
 
 /// Names a session, or the two control connections that belong together. Drawn at random.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schema(value_type = String)]
 pub struct Tag(pub [u8; 16]);
 
 impl Tag {
@@ -128,7 +131,7 @@ impl Opening {
 }
 
 /// The relations with a peer that a node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Drawn for the proof, and for a new relation if there is none in common.
@@ -138,7 +141,7 @@ pub struct Claim {
 }
 
 /// A control message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "is", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Message {
     /// The first message.
@@ -253,6 +256,13 @@ pub enum Message {
     },
     /// The sender is about to stop: it takes part in no call that is not assigned yet.
     Draining {},
+}
+
+/// Returns the JSON schemas of a control message, a claim and a reason, from which the page of
+/// messages is generated.
+pub fn schemas() -> [serde_json::Value; 3] {
+    [Message::schema(), Claim::schema(), Reason::schema()]
+        .map(|schema| serde_json::to_value(schema).expect("a schema can be written as JSON"))
 }
 
 /// Why bytes are no control message.

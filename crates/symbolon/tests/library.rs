@@ -14,4 +14,3 @@ mod mesh;
 mod session;
 mod stored;
 mod voided;
-mod wire_docs;

@@ -17,3 +17,4 @@ mod metrics;
 mod soak;
 mod stock;
 mod vectors;
+mod wire_docs;
