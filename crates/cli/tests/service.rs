@@ -231,6 +231,57 @@ fn keys_and_functions_change_while_nodes_serve() {
     end(one).expect(0).says(&["the settings were read again"]);
 }
 
+/// What a function has left in the store is told and removed when the settings have it no more.
+#[test]
+fn stock_of_a_function_that_is_gone_is_listed_and_removed() {
+    let nodes = Nodes::new();
+    let change = |me: usize, from: &str, to: &str| {
+        let settings = nodes.file(me, "node.toml");
+        let text = fs::read_to_string(&settings).unwrap();
+        assert!(text.contains(from), "{from}");
+        fs::write(&settings, text.replace(from, to)).unwrap();
+    };
+    (0..2).for_each(|me| change(me, "[door]", "store = \"stock\"\n[door]"));
+    let served = [nodes.serve(0), nodes.serve(1)];
+    nodes.ready();
+    let until = Instant::now() + Duration::from_secs(60);
+    let full = |me: usize| {
+        let metrics = nodes.get(me, "/metrics");
+        ["encrypt\"} 2\n", "ratio\"} 1\n"]
+            .iter()
+            .all(|made| metrics.contains(&format!("symbolon_made_total{{function=\"{made}")))
+    };
+    while !(0..2).all(full) {
+        assert!(Instant::now() < until, "{}", nodes.get(0, "/metrics"));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    served.iter().for_each(|node| signal(node, "-TERM"));
+    for node in served {
+        end(node).expect(0);
+    }
+    let [stock, settings] = ["stock", "node.toml"].map(|name| nodes.file(0, name));
+    let [stock, settings] = [&stock, &settings].map(|path| path.to_str().unwrap());
+    let store = |what: &str, more: &[&str]| {
+        symbolon(&[&["store", what, stock], more].concat()).expect(0).out
+    };
+    let node = ["--node", settings];
+    // One of the two of `encrypt` was loaded, and that of `ratio`.
+    assert!(!store("ls", &node).contains("unusable"));
+    change(0, "circuit = \"aes128\"\noutputs = { ciphertext = \"1\" }", "circuit = \"add:8\"");
+    assert!(!store("ls", &[]).contains("unusable"));
+    let listed = store("ls", &node);
+    assert_eq!(listed.matches("unusable: the node has no function for it").count(), 1, "{listed}");
+    let json = symbolon(&["store", "ls", stock, "--json", "--node", settings]).expect(0).json();
+    let items = json["items"].as_array().unwrap();
+    let reasons = items.iter().filter(|item| item["state"] == "available");
+    let reasons: Vec<_> = reasons.map(|item| item["reason"].as_str()).collect();
+    assert_eq!(reasons, [Some("the node has no function for it")]);
+    assert!(store("gc", &[]).contains("removed"));
+    assert!(store("ls", &node).contains("unusable"));
+    assert!(store("gc", &node).starts_with("no longer listed: 1 used or void item"));
+    assert!(!store("ls", &node).contains("unusable"));
+}
+
 #[test]
 fn what_is_wrong_is_said_before_anything_is_open() {
     let nodes = Nodes::new();

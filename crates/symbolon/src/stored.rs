@@ -45,7 +45,7 @@
 // and `components` fill pools. `preparation` prepares circuits, from `pool_parts` or on the spot,
 // and `entry` enters them. `choose` finds prepared circuits; `online` runs one of them, `in_flight`
 // several. `stock` keeps a session open that does all of this, with peers
-// that are known by a `relation`.
+// that are known by a `relation`, and `unusable` finds what that has left behind.
 mod choose;
 mod components;
 mod entry;
@@ -58,6 +58,7 @@ mod pools;
 mod preparation;
 mod relation;
 mod stock;
+mod unusable;
 
 use std::collections::BTreeSet;
 
@@ -75,8 +76,9 @@ pub use in_flight::{RanInFlight, run_in_flight};
 pub use online::{RunPrepared, run, run_batch};
 pub use pools::{Filled, NewPool, fill, fill_each};
 pub use preparation::{PreparedItems, prepare, prepare_from_pools};
-pub use relation::{MAX_RELATIONS, ProofContext, Relation, of_ended_relations};
+pub use relation::{MAX_RELATIONS, ProofContext, Relation};
 pub use stock::{FilledStock, StockedSession};
+pub use unusable::{DiscardedItems, StoredFunction, Unusable, discard_unusable, unusable};
 
 /// How far the parties' stores agree on usable items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

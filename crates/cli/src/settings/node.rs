@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use symbolon::circuit::PartyId;
 use symbolon::store::Store;
+use symbolon::stored::StoredFunction;
 use symbolon::{AcceptedKey, Fingerprint, Identity, Listener};
 use symbolon_service::{
     Certificate, ClientsConfig, DoorConfig, FunctionConfig, NodeConfig, NodeUpdate, Party,
@@ -333,6 +334,24 @@ impl NodeSettings {
         })
     }
 
+    /// Returns which items of a store are executions of the functions.
+    ///
+    /// # Errors
+    /// A usage failure that names the function.
+    pub fn stored_functions(&self) -> CliResult<Vec<StoredFunction>> {
+        let one = |FunctionConfig { circuit, params, .. }| {
+            Ok(StoredFunction::new(self.file.me, &circuit, &params)?)
+        };
+        self.functions()?.into_iter().map(one).collect()
+    }
+
+    fn functions(&self) -> CliResult<Vec<FunctionConfig>> {
+        let functions = self.file.functions.iter().map(|(name, of)| {
+            self.function(name, of).map_err(|error| error.under(&format!("[functions.{name}]")))
+        });
+        functions.collect()
+    }
+
     /// Opens the store for prepared executions, or makes it, if there is to be one.
     fn store(&self) -> CliResult<Option<Store>> {
         let path = |text: &Option<String>| text.as_deref().map(|text| self.path(text));
@@ -380,10 +399,7 @@ impl NodeSettings {
 
     /// Returns what may change while the node runs.
     fn update(&self) -> CliResult<NodeUpdate> {
-        let functions = self.file.functions.iter().map(|(name, of)| {
-            self.function(name, of).map_err(|error| error.under(&format!("[functions.{name}]")))
-        });
-        let functions = functions.collect::<CliResult<Vec<_>>>()?;
+        let functions = self.functions()?;
         let mut entries: Vec<&NodeParty> = self.file.party.iter().collect();
         entries.sort_by_key(|entry| entry.id);
         let party = |entry: &NodeParty| {

@@ -21,12 +21,13 @@ use std::time::{Duration, Instant};
 
 use symbolon::circuit::{Circuit, PartyId};
 use symbolon::store::Store;
+use symbolon::stored::{DiscardedItems, StoredFunction, Unusable, discard_unusable, unusable};
 use symbolon::{CancelHandle, Error, Inputs, NoThread, Result};
 
 use crate::about::{FunctionReply, FunctionStock, PeerStock, PortReply, Stock};
 use crate::budget::Ledger;
-use crate::config::{Function, FunctionConfig, NodeConfig, Parties};
 use crate::changes::{Changes, Told};
+use crate::config::{Function, FunctionConfig, NodeConfig, Parties};
 use crate::error::CallError;
 use crate::metrics::{Metrics, OfFunction};
 use crate::name::Name;
@@ -49,9 +50,9 @@ struct Shared {
     state: Mutex<State>,
     /// Notified when a call has ended, or a peer came or went.
     changed: Condvar,
-    stopped: CancelHandle,
     /// What applications hear of changes.
     told: Told,
+    stopped: CancelHandle,
     unclaimed: port::Unclaimed,
     digest_key: [u8; 32],
     /// Where prepared executions wait; they are in memory alone without it.
@@ -172,11 +173,12 @@ impl Node {
         config.check()?;
         let listener = config.listener.take();
         let store = config.store.take();
-        // A crash may have left files of what is used.
-        store.as_ref().map_or(Ok(()), |store| store.gc().map(drop))?;
         let is_stored = store.is_some();
         let functions = config.functions.drain(..);
         let specs: Vec<_> = functions.map(|one| Arc::new(Function::new(one, is_stored))).collect();
+        if let Some(store) = &store {
+            clean(store, config.party, &specs)?;
+        }
         let ledger = config.state.as_deref().map(Ledger::open).transpose()?;
         let parties = config.parties.len();
         let functions = specs.into_iter().map(|spec| {
@@ -206,9 +208,9 @@ impl Node {
             group: Mutex::new(group),
             state: Mutex::new(state),
             changed: Condvar::new(),
+            told: Told::new(),
             stopped: CancelHandle::new(),
             unclaimed: port::Unclaimed::default(),
-            told: Told::new(),
             digest_key,
             store,
             metrics: Metrics::new(),
@@ -358,14 +360,14 @@ impl Node {
         }
     }
 
-    /// Returns what the node counts, as OpenMetrics text.
-    pub fn metrics(&self) -> String {
     /// Returns what tells when [`Node::stock`] or [`Node::announced`] may return something else than
     /// now.
     pub fn changes(&self) -> Changes {
         self.shared.told.changes()
     }
 
+    /// Returns what the node counts, as OpenMetrics text.
+    pub fn metrics(&self) -> String {
         self.shared.metrics.text()
     }
 
@@ -376,9 +378,9 @@ impl Node {
         if !state.draining {
             state.draining = true;
             state.broadcast(&Message::Draining {});
+            self.shared.told.tell();
             self.shared.withdraw_all(&mut state, &CallError::Draining);
         }
-            self.shared.told.tell();
         let until = Instant::now() + DRAIN;
         let busy = |state: &State| {
             let running = |own: &Own| matches!(own, Own::Running { .. } | Own::Withdrawing { .. });
@@ -401,9 +403,9 @@ impl Node {
     /// Ends the node at once: calls that run have no answer.
     pub fn stop(&self) {
         self.shared.stopped.cancel();
+        self.shared.told.end();
         let mut state = self.shared.lock();
         state.sessions.drain().for_each(|(_, open)| open.cancel.cancel());
-        self.shared.told.end();
         for one in &mut state.functions {
             one.slots.iter_mut().for_each(|slot| slot.at = At::Closed { retry: Instant::now() });
         }
@@ -418,6 +420,26 @@ impl Node {
         );
         threads.into_iter().for_each(|thread| drop(thread.join()));
     }
+}
+
+/// Removes what is of no use ever again, also what a crash has left of used items, and tells what
+/// there is without a function: the settings may bring that back.
+fn clean(store: &Store, me: PartyId, functions: &[Arc<Function>]) -> Result<()> {
+    let forgotten = |why| why == Unusable::ForgottenRelation;
+    let DiscardedItems { voided, busy } = discard_unusable(store, None, forgotten)?;
+    store.gc()?;
+    let of = |one: &Arc<Function>| {
+        let FunctionConfig { circuit, params, .. } = &one.config;
+        StoredFunction::new(me, circuit, params)
+    };
+    let functions = functions.iter().map(of).collect::<Result<Vec<_>>>()?;
+    let unusable = unusable(store, Some(&functions))?.len() - busy;
+    if voided + unusable > 0 {
+        let what =
+            "stored executions that cannot be used (`symbolon store gc --node` removes them)";
+        tracing::info!(target: crate::LOG, removed = voided, left = unusable, what);
+    }
+    Ok(())
 }
 
 fn place(state: &State, function: &str) -> std::result::Result<usize, CallError> {

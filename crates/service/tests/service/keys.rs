@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use symbolon::stored::{ProofContext, Relation, of_ended_relations};
+use symbolon::stored::{ProofContext, Relation, unusable};
 use symbolon::{AcceptedKey, Identity, Protocol};
 use symbolon_service::fuzzing::{Claim, Message, Tag};
 use symbolon_service::{CallError, Digest, FunctionConfig, Node, NodeUpdate};
@@ -86,7 +86,7 @@ fn a_key_changes_and_what_is_prepared_stays() {
         drop(nodes);
         let held = [0, 1].map(|party| available(&world.store(party).unwrap()));
         assert_eq!(held[0], held[1]);
-        assert!(of_ended_relations(&world.store(0).unwrap()).unwrap().is_empty());
+        assert!(unusable(&world.store(0).unwrap(), None).unwrap().is_empty());
     }
 }
 
@@ -255,9 +255,9 @@ fn a_peer_that_lost_its_store_is_noticed() {
     assert_eq!(sum(&nodes, "c", [1, 2]), 3);
     assert_eq!(counter(&nodes[0], "kept"), 0);
     drop(nodes);
-    let ended = of_ended_relations(&world.store(0).unwrap()).unwrap();
-    assert_eq!(ended.into_iter().collect::<Vec<_>>(), held);
-    assert!(of_ended_relations(&world.store(1).unwrap()).unwrap().is_empty());
+    let ended = unusable(&world.store(0).unwrap(), None).unwrap();
+    assert_eq!(ended.into_keys().collect::<Vec<_>>(), held);
+    assert!(unusable(&world.store(1).unwrap(), None).unwrap().is_empty());
 }
 
 #[test]

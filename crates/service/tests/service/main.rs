@@ -16,5 +16,7 @@ mod metrics;
 #[cfg(unix)]
 mod soak;
 mod stock;
+#[cfg(unix)]
+mod unusable;
 mod vectors;
 mod wire_docs;

@@ -35,21 +35,28 @@ impl Origin {
     }
 }
 
+/// Returns the label of circuits that are prepared with these parameters.
+pub(super) fn label(params: &SessionParams) -> Result<String> {
+    let SessionParams { protocol, rho, executions, in_flight, .. } = *params;
+    // Evaluations that are online separately are prepared separately.
+    let executions = if in_flight.is_some() { 1 } else { executions };
+    let mut label = protocol.name().to_string();
+    if protocol.runs_batches() {
+        label = format!("{label}, {executions} at a time");
+    }
+    let of_options = protocol.stored_label(&params.options, rho)?;
+    if !of_options.is_empty() {
+        label = format!("{label}, {of_options}");
+    }
+    Ok(label)
+}
+
 impl Maker {
     pub(super) fn of(config: &Config) -> Result<Maker> {
         let Terms { party, params, .. } = config.terms();
-        let SessionParams { protocol, rho, executions, in_flight, .. } = *params;
-        // Evaluations that are online separately are prepared separately.
-        let executions = if in_flight.is_some() { 1 } else { executions };
+        let SessionParams { protocol, rho, .. } = *params;
         let (party, dealer) = (*party, params.dealer.clone());
-        let mut label = protocol.name().to_string();
-        if protocol.runs_batches() {
-            label = format!("{label}, {executions} at a time");
-        }
-        let of_options = protocol.stored_label(&params.options, rho)?;
-        if !of_options.is_empty() {
-            label = format!("{label}, {of_options}");
-        }
+        let label = label(params)?;
         let names = config.peer_names();
         let peers = PartyId::all(config.parties()).zip(names).filter(|(peer, _)| *peer != party);
         let peers = peers.map(|(party, fingerprint)| ItemPeer { party, fingerprint });

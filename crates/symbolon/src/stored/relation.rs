@@ -10,9 +10,9 @@
 //! accepted key and does not know the secret gets a relation of its own, beside the one that is
 //! there. Only by as many new relations could it push that one out, and void what was prepared.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use symbolon_store::{ItemId, Store};
+use symbolon_store::Store;
 use symbolon_transport::{PartyId, Result};
 use zeroize::Zeroizing;
 
@@ -26,7 +26,7 @@ const NAME_DOMAIN: &str = "symbolon 2026 relation name v1";
 const PROOF_DOMAIN: &str = "symbolon 2026 relation proof v1";
 
 /// How the names of relations begin.
-const PREFIX: &str = "relation ";
+pub(super) const PREFIX: &str = "relation ";
 
 /// A relation with a peer.
 #[derive(Clone)]
@@ -114,21 +114,15 @@ impl std::fmt::Debug for Relation {
     }
 }
 
-/// Returns the items of a store that can no longer be used, because they name a relation that a
-/// peer did not know any more when it was last there.
-///
-/// # Errors
-/// `Store`.
-pub fn of_ended_relations(store: &Store) -> Result<BTreeSet<ItemId>> {
+/// Returns the names of all relations that a store keeps, and of each whether the peer knew it when
+/// it was last there.
+pub(super) fn known(store: &Store) -> Result<BTreeMap<String, bool>> {
     let kept = store.relations().map_err(failed)?;
-    let latest = kept.into_iter().filter_map(|(_, all)| all.into_iter().next());
-    let known: BTreeSet<String> = latest.map(|secret| Relation::new(secret).name).collect();
-    let ended = |name: &str| name.starts_with(PREFIX) && !known.contains(name);
-    let items = store.list().map_err(failed)?;
-    let of_ended = items.into_iter().filter(|item| {
-        item.meta.peers.iter().filter_map(|peer| peer.fingerprint.as_deref()).any(ended)
+    let of_peer = kept.into_iter().flat_map(|(_, all)| {
+        let named = all.into_iter().map(|secret| Relation::new(secret).name);
+        named.enumerate().map(|(place, name)| (name, place == 0))
     });
-    Ok(of_ended.map(|item| item.id).collect())
+    Ok(of_peer.collect())
 }
 
 #[cfg(test)]

@@ -20,6 +20,10 @@ pub enum StoreCommand {
         /// The store.
         #[command(flatten)]
         store: OpenArgs,
+        /// Say also what the node with these settings can no longer use
+        #[cfg(feature = "service")]
+        #[arg(long, value_name = "FILE")]
+        node: Option<PathBuf>,
         /// Print as JSON
         #[arg(long)]
         json: bool,
@@ -27,7 +31,15 @@ pub enum StoreCommand {
     /// Read and check everything that is not used up; what is damaged becomes void
     Verify(OpenArgs),
     /// Remove what is used, void or half-written
-    Gc(OpenArgs),
+    Gc {
+        /// The store.
+        #[command(flatten)]
+        store: OpenArgs,
+        /// Remove also what the node with these settings can no longer use, as `ls` lists it
+        #[cfg(feature = "service")]
+        #[arg(long, value_name = "FILE")]
+        node: Option<PathBuf>,
+    },
     /// Print what is public about an item as JSON; material itself never leaves the store
     Export {
         /// The store.

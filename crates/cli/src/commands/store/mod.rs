@@ -6,7 +6,7 @@ use symbolon::circuit::PartyId;
 use symbolon::store::{
     Draft, ItemKind, ItemMeta, ItemState, Protection, Store, StoreError, create_key_file,
 };
-use symbolon::stored::{DAMAGED, of_ended_relations};
+use symbolon::stored::{DAMAGED, DiscardedItems, StoredFunction, discard_unusable, unusable};
 
 use crate::common::cost_table::{align, bytes};
 use crate::common::error::{CliError, CliResult};
@@ -21,9 +21,21 @@ use args::{OpenArgs, StoreCommand};
 /// A usage failure when the store cannot be opened or is damaged.
 pub fn command(command: &StoreCommand) -> CliResult<()> {
     match command {
-        StoreCommand::Ls { store, json } => list(&open(store)?, *json),
+        #[cfg(feature = "service")]
+        StoreCommand::Ls { store, node, json } => {
+            let functions = functions(node.as_deref())?;
+            list(&open(store)?, functions.as_deref(), *json)
+        }
+        #[cfg(not(feature = "service"))]
+        StoreCommand::Ls { store, json } => list(&open(store)?, None, *json),
         StoreCommand::Verify(store) => verify(&open(store)?),
-        StoreCommand::Gc(store) => collect(&open(store)?),
+        #[cfg(feature = "service")]
+        StoreCommand::Gc { store, node } => {
+            let functions = functions(node.as_deref())?;
+            collect(&open(store)?, functions.as_deref())
+        }
+        #[cfg(not(feature = "service"))]
+        StoreCommand::Gc { store } => collect(&open(store)?, None),
         StoreCommand::Export { store, item } => {
             print(&format!("{}\n", open(store)?.describe(item.parse()?)?))
         }
@@ -48,6 +60,13 @@ pub fn command(command: &StoreCommand) -> CliResult<()> {
 
 fn open(args: &OpenArgs) -> CliResult<Store> {
     Ok(Store::open(&args.directory, &protection_of(args)?)?)
+}
+
+/// Returns the functions of a node, if there are settings.
+#[cfg(feature = "service")]
+fn functions(settings: Option<&std::path::Path>) -> CliResult<Option<Vec<StoredFunction>>> {
+    let settings = settings.map(crate::settings::node::NodeSettings::read).transpose()?;
+    settings.map(|settings| settings.stored_functions()).transpose()
 }
 
 fn encrypt(args: &OpenArgs, new: Protection) -> CliResult<()> {
@@ -176,13 +195,10 @@ fn component_words(components: &[StoredComponentJson]) -> String {
     components.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Why an available item cannot be used.
-const ENDED: &str = "a peer did not know it any more when it was last there";
-
-fn list(store: &Store, json: bool) -> CliResult<()> {
+fn list(store: &Store, functions: Option<&[StoredFunction]>, json: bool) -> CliResult<()> {
     let entries = store.list()?;
     let drafts = store.drafts()?;
-    let ended = of_ended_relations(store)?;
+    let unusable = unusable(store, functions)?;
     let item = |entry: &symbolon::store::Entry| {
         let meta = &entry.meta;
         let left = match entry.state {
@@ -192,10 +208,10 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             _ => vec![0; meta.counts.len()],
         };
         let (state, reason) = match &entry.state {
-            ItemState::Available if ended.contains(&entry.id) => {
-                ("available", Some(ENDED.to_string()))
+            ItemState::Available => {
+                let why = unusable.get(&entry.id).map(|why| why.text().to_string());
+                ("available", why.or_else(|| all_gone(meta, &left)))
             }
-            ItemState::Available => ("available", all_gone(meta, &left)),
             ItemState::Used => ("used", None),
             ItemState::Void(reason) => ("void", Some(reason.clone())),
         };
@@ -243,8 +259,10 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             }
         };
         let state = match (&item.reason, item.state) {
-            (Some(reason), "available") if reason == ENDED => format!("unusable: {reason}"),
-            (Some(reason), "available") => format!("spent: {reason}"),
+            (Some(reason), "available") => match item.kind {
+                ItemKind::Prepared => format!("unusable: {reason}"),
+                ItemKind::Pool => format!("spent: {reason}"),
+            },
             (Some(reason), state) => format!("{state}: {reason}"),
             (None, state) => state.to_string(),
         };
@@ -344,7 +362,12 @@ fn verify(store: &Store) -> CliResult<()> {
     }
 }
 
-fn collect(store: &Store) -> CliResult<()> {
+/// Removes what is not needed; with the functions of a node also what that cannot use.
+fn collect(store: &Store, functions: Option<&[StoredFunction]>) -> CliResult<()> {
+    let discarded = match functions {
+        Some(_) => discard_unusable(store, functions, |_| true)?,
+        None => DiscardedItems::default(),
+    };
     let collected = store.gc()?;
     print(&format!(
         "no longer listed: {}; removed: {}, {}; freed: {}\n",
@@ -353,8 +376,8 @@ fn collect(store: &Store) -> CliResult<()> {
         counted(collected.orphans as u64, "stray folder"),
         bytes(collected.bytes)
     ))?;
-    if collected.busy > 0 {
-        tell(&format!("{} are in use and stay\n", collected.busy));
+    if collected.busy + discarded.busy > 0 {
+        tell(&format!("{} are in use and stay\n", collected.busy + discarded.busy));
     }
     Ok(())
 }
