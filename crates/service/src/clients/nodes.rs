@@ -367,12 +367,7 @@ enum Known {
 }
 
 /// Reads what a node says.
-fn read(
-    node: &Address,
-    reply: &Reply,
-    layout: &Layout,
-    receipt: &Receipt,
-) -> Outcome<Known> {
+fn read(node: &Address, reply: &Reply, layout: &Layout, receipt: &Receipt) -> Outcome<Known> {
     let answer = serde_json::from_slice::<ClientAnswer>(&reply.body);
     let answer = answer.map_err(|_| node.failed(&"its reply is not what a node says"))?;
     if let Some(why) = &answer.left_out {

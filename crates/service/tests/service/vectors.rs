@@ -142,7 +142,10 @@ fn the_vectors_of_clients_are_current() {
         vector(
             7,
             2,
-            &[("rate", fixed(2, 100), json!("1e-17")), ("nested", option(option(uint(3))), json!({"Some": [null]}))],
+            &[
+                ("rate", fixed(2, 100), json!("1e-17")),
+                ("nested", option(option(uint(3))), json!({"Some": [null]}))
+            ],
             &[("note", Type::Text(5)), ("nested", array(2, option(option(uint(3)))))],
         ),
     ]);
