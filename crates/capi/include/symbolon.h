@@ -9,7 +9,8 @@
  * - A handle is freed by the function for it, once; freeing null does nothing. Handles may be freed
  *   in any order.
  * - One thread at a time uses a handle, and only symbolon_cancel_now may be called at any time. A
- *   circuit, a configuration and a store that calls only read may serve several threads.
+ *   circuit, a configuration and a store that calls only read may serve several threads, and so
+ *   may a node and a call.
  * - Functions that compute or wait do so on a thread of the library, whatever stack the caller has,
  *   and return when it ends.
  * - Strings are UTF-8 and end with a zero byte. What a function returns a pointer to belongs to the
@@ -54,6 +55,9 @@ typedef enum {
     SYMBOLON_STATUS_INTERRUPTED = 130,
 } symbolon_status;
 
+// A call of a function of a node.
+typedef struct symbolon_call symbolon_call;
+
 // Cancels sessions, from any thread.
 typedef struct symbolon_cancel symbolon_cancel;
 
@@ -68,6 +72,12 @@ typedef struct symbolon_error symbolon_error;
 
 // A party's inputs for a circuit; wiped when they are freed.
 typedef struct symbolon_inputs symbolon_inputs;
+
+// What a node is told before it starts.
+typedef struct symbolon_node_config symbolon_node_config;
+
+// A node: it keeps sessions with its peers open, and executions of its functions prepared.
+typedef struct symbolon_node symbolon_node;
 
 // The outputs of a run; wiped when they are freed.
 typedef struct symbolon_outputs symbolon_outputs;
@@ -278,6 +288,14 @@ symbolon_status symbolon_inputs_bits(symbolon_inputs *inputs,
                                      size_t count,
                                      symbolon_error **error);
 
+// Sets an input from `count` bytes: eight wires each, the first wire being the lowest bit of the
+// first byte. Unused bits of the last byte are zero.
+symbolon_status symbolon_inputs_bytes(symbolon_inputs *inputs,
+                                      const char *name,
+                                      const uint8_t *bytes,
+                                      size_t count,
+                                      symbolon_error **error);
+
 // Wipes and frees inputs.
 void symbolon_inputs_free(symbolon_inputs *inputs);
 
@@ -326,6 +344,15 @@ symbolon_status symbolon_outputs_bits(const symbolon_outputs *outputs,
                                       const uint8_t **bits,
                                       size_t *count,
                                       symbolon_error **error);
+
+// The bytes of an output, and how many there are: eight wires each, the first wire being the
+// lowest bit of the first byte. So an array of bytes is as it is, and an integer in little-endian
+// order. They are wiped with the outputs.
+symbolon_status symbolon_outputs_bytes(const symbolon_outputs *outputs,
+                                       const char *name,
+                                       const uint8_t **bytes,
+                                       size_t *count,
+                                       symbolon_error **error);
 
 // Wipes and frees outputs.
 void symbolon_outputs_free(symbolon_outputs *outputs);
@@ -406,6 +433,88 @@ symbolon_status symbolon_run_prepared_batch(const symbolon_config *config,
 
 // Closes a store.
 void symbolon_store_free(symbolon_store *store);
+
+// Describes a node of the party that `config` describes, and of the same peers. Every party that
+// others dial has an address, the last one, too, if it is dialled. The node does not report
+// progress, and is not cancelled by a symbolon_cancel: freeing it ends it.
+symbolon_status symbolon_node_config_new(const symbolon_config *config,
+                                         symbolon_node_config **node_config,
+                                         symbolon_error **error);
+
+// Adds a function, with the parameters that `config` has now. Its name, and those of calls, have 1
+// to 64 letters, digits, `.`, `_` and `-` of ASCII. All parties add the same functions.
+symbolon_status symbolon_node_config_add(symbolon_node_config *node_config,
+                                         const char *function,
+                                         const symbolon_circuit *circuit,
+                                         const symbolon_config *config,
+                                         symbolon_error **error);
+
+// Sets something of a function, by its name in the settings of `symbolon serve`: `ready`, `low`,
+// `side_by_side`, `callers` (numbers, with commas between), `calls`, `calls_per_hour`, `wait` and
+// `keep` (seconds), `waiting`.
+symbolon_status symbolon_node_config_set(symbolon_node_config *node_config,
+                                         const char *function,
+                                         const char *key,
+                                         const char *value,
+                                         symbolon_error **error);
+
+// Keeps prepared executions in a store, so that they outlast a restart. All parties do so, or none.
+symbolon_status symbolon_node_config_store(symbolon_node_config *node_config,
+                                           const symbolon_store *store,
+                                           symbolon_error **error);
+
+// Keeps in a folder how many calls were made, for functions with `calls`.
+symbolon_status symbolon_node_config_state(symbolon_node_config *node_config,
+                                           const char *folder,
+                                           symbolon_error **error);
+
+// Frees what a node was told.
+void symbolon_node_config_free(symbolon_node_config *node_config);
+
+// Starts a node. It connects to its peers as soon as they are there, and prepares executions.
+symbolon_status symbolon_node_start(const symbolon_node_config *node_config,
+                                    symbolon_node **node,
+                                    symbolon_error **error);
+
+// Writes how many executions of a function are prepared or being prepared; 0 while a peer is away.
+symbolon_status symbolon_node_ready(const symbolon_node *node,
+                                    const char *function,
+                                    size_t *count,
+                                    symbolon_error **error);
+
+// Waits for a call of a function for which other parties have inputs and this one has given none,
+// for at most `seconds`, and writes its name: empty if there is none in time.
+symbolon_status symbolon_node_announced(const symbolon_node *node,
+                                        const char *function,
+                                        double seconds,
+                                        char (*name)[65],
+                                        symbolon_error **error);
+
+// Gives this party's inputs for the call `name`, the same at all parties, and does not wait. The
+// same inputs may be given again, for the same answer.
+symbolon_status symbolon_node_call(const symbolon_node *node,
+                                   const char *function,
+                                   const char *name,
+                                   const symbolon_inputs *inputs,
+                                   symbolon_call **call,
+                                   symbolon_error **error);
+
+// Waits for the answer of a call for at most `seconds`. `outputs` is null if there is none in time:
+// the call goes on, and may be waited for again. Each time it gives outputs of their own.
+symbolon_status symbolon_call_wait(const symbolon_call *call,
+                                   double seconds,
+                                   symbolon_outputs **outputs,
+                                   symbolon_error **error);
+
+// Frees a call. It goes on: symbolon_node_call with the same inputs finds it again.
+void symbolon_call_free(symbolon_call *call);
+
+// Refuses new calls and those that wait, which all parties see, and waits until running ones have
+// ended.
+symbolon_status symbolon_node_drain(const symbolon_node *node, symbolon_error **error);
+
+// Ends a node at once: calls that run have no answer.
+void symbolon_node_free(symbolon_node *node);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -66,14 +66,14 @@ pub struct Cancel(CancelHandle);
 
 /// How a session is reached and what it is asked to do. It may serve several sessions.
 pub struct ConfigHandle {
-    party: u16,
-    key: PathBuf,
-    listen: Option<String>,
-    peers: Vec<PeerInfo>,
-    params: SessionParams,
+    pub(crate) party: u16,
+    pub(crate) key: PathBuf,
+    pub(crate) listen: Option<String>,
+    pub(crate) peers: Vec<PeerInfo>,
+    pub(crate) params: SessionParams,
     /// The address and the key of the dealer, if there is one.
-    dealer: Option<(String, Fingerprint)>,
-    timeout: Duration,
+    pub(crate) dealer: Option<(String, Fingerprint)>,
+    pub(crate) timeout: Duration,
     cancel: CancelHandle,
     hear: Hear,
     data: Data,

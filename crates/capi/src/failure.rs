@@ -4,6 +4,7 @@ use std::ffi::{CString, c_char};
 
 use symbolon::escape::one_line;
 use symbolon::{Culprit, Error, ErrorClass};
+use symbolon_service::CallError;
 
 use crate::pointers::{c_string, free};
 
@@ -75,6 +76,28 @@ impl From<Error> for Box<Failure> {
                 _ => -1,
             },
         })
+    }
+}
+
+impl From<CallError> for Box<Failure> {
+    fn from(error: CallError) -> Self {
+        let party = match &error {
+            CallError::RefusedByPeer(party, _) => party.number().into(),
+            CallError::NoInputFromPeer(parties) | CallError::OtherClients(parties) => {
+                parties.first().map_or(-1, |party| party.number().into())
+            }
+            _ => -1,
+        };
+        match error {
+            CallError::Run(error) => error.into(),
+            error => Box::new(Failure {
+                status: Status::of(error.class()),
+                text: c_string(&one_line(&error.to_string())),
+                code: c_string(error.code()),
+                check: None,
+                party,
+            }),
+        }
     }
 }
 

@@ -27,6 +27,7 @@ enum Given {
     Text(Zeroizing<String>),
     Uint(Box<Zeroizing<u64>>),
     Bits(Zeroizing<Vec<bool>>),
+    Bytes(Zeroizing<Vec<u8>>),
 }
 
 impl Given {
@@ -35,6 +36,7 @@ impl Given {
             Given::Text(text) => to.text(name, text),
             Given::Uint(value) => to.uint(name, u128::from(***value)),
             Given::Bits(bits) => to.bits(name, bits.to_vec()),
+            Given::Bytes(bytes) => to.bytes(name, bytes),
         }
     }
 }
@@ -57,6 +59,16 @@ impl InputsHandle {
             return Ok(());
         }
         let text = format!("input `{name}` takes {width} bits, {count} were given");
+        Err(Error::invalid_input(text))
+    }
+
+    /// Refuses a number of bytes that the input does not take.
+    fn check_bytes(&self, name: &str, count: usize) -> Result<()> {
+        let takes = Inputs::builder(&self.circuit, self.party).width(name)?.div_ceil(8);
+        if takes == count as u64 {
+            return Ok(());
+        }
+        let text = format!("input `{name}` takes {takes} bytes, {count} were given");
         Err(Error::invalid_input(text))
     }
 
@@ -171,6 +183,29 @@ pub unsafe extern "C" fn symbolon_inputs_bits(
         }
         let bits: Vec<bool> = bits.iter().map(|bit| *bit == 1).collect();
         Ok(inputs.set(name, Given::Bits(bits.into()))?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Sets an input from `count` bytes: eight wires each, the first wire being the lowest bit of the
+/// first byte. Unused bits of the last byte are zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_inputs_bytes(
+    inputs: *mut InputsHandle,
+    name: *const c_char,
+    bytes: *const u8,
+    count: usize,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (inputs, name) =
+            unsafe { (handle_mut(inputs, "inputs")?, text(name, "the name of the input")?) };
+        inputs.check_bytes(name, count)?;
+        // SAFETY: the same.
+        let bytes = unsafe { array(bytes, count, "bytes") }?;
+        Ok(inputs.set(name, Given::Bytes(bytes.to_vec().into()))?)
     };
     // SAFETY: the same.
     unsafe { call(error, work) }

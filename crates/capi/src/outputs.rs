@@ -20,6 +20,8 @@ pub struct OutputsHandle {
     shown: Vec<(CString, Option<Text>)>,
     /// The bits of those whose bits C has asked for, a byte each.
     bits: Vec<OnceCell<Zeroizing<Vec<bool>>>>,
+    /// The bytes of those whose bytes C has asked for.
+    bytes: Vec<OnceCell<Zeroizing<Vec<u8>>>>,
     /// All of them as JSON, once C has asked for it.
     json: OnceCell<Text>,
 }
@@ -58,7 +60,8 @@ impl OutputsHandle {
         };
         let shown = all.iter().map(show).collect();
         let bits = all.iter().map(|_| OnceCell::new()).collect();
-        OutputsHandle { all, parties, shown, bits, json: OnceCell::new() }
+        let bytes = all.iter().map(|_| OnceCell::new()).collect();
+        OutputsHandle { all, parties, shown, bits, bytes, json: OnceCell::new() }
     }
 
     /// Refuses outputs that are zero because an assert of the program did not hold.
@@ -86,6 +89,17 @@ impl OutputsHandle {
         let (unpacked, bits) =
             bits.ok_or_else(|| Error::internal("an output that is learnt has no bits"))?;
         Ok(unpacked.get_or_init(|| bits.to_bools().into()))
+    }
+
+    fn bytes(&self, name: &str) -> Result<&[u8], Box<Failure>> {
+        let output = self.learnt(name)?;
+        let place = self.all.iter().position(|other| other.name == output.name);
+        let kept = place.and_then(|place| self.bytes.get(place));
+        let kept = kept.ok_or_else(|| Error::internal("an output that is learnt has no place"))?;
+        if kept.get().is_none() {
+            let _ = kept.set(self.all.bytes(name)?);
+        }
+        Ok(kept.get().map_or(&[], |bytes| bytes))
     }
 
     fn json(&self) -> Result<&Text, Box<Failure>> {
@@ -240,6 +254,33 @@ pub unsafe extern "C" fn symbolon_outputs_bits(
         // SAFETY: the same. A `bool` is a byte of 0 or 1.
         unsafe {
             put(bits, learnt.as_ptr().cast())?;
+            Ok(put(count, learnt.len())?)
+        }
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// The bytes of an output, and how many there are: eight wires each, the first wire being the
+/// lowest bit of the first byte. So an array of bytes is as it is, and an integer in little-endian
+/// order. They are wiped with the outputs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_outputs_bytes(
+    outputs: *const OutputsHandle,
+    name: *const c_char,
+    bytes: *mut *const u8,
+    count: *mut usize,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (outputs, name) =
+            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
+        let learnt = outputs.bytes(name)?;
+        place(count)?;
+        // SAFETY: the same.
+        unsafe {
+            put(bytes, learnt.as_ptr())?;
             Ok(put(count, learnt.len())?)
         }
     };

@@ -14,7 +14,7 @@ use crate::outputs::OutputsHandle;
 use crate::pointers::{give, give_all, handle, optional_text, place, text};
 
 /// A directory with material of one party, of which nothing is used twice.
-pub struct StoreHandle(Store);
+pub struct StoreHandle(pub(crate) Store);
 
 /// Opens the store in `directory`, or makes it there. If `key_file` is not null, it is encrypted
 /// under that file, which `symbolon store keygen` makes.

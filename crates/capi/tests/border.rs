@@ -428,3 +428,113 @@ fn an_assert_that_fails_has_its_status() {
     assert_eq!(run(zero, 0, path), expected);
     assert_eq!(one.join().unwrap(), expected);
 }
+
+/// What a node of a service refuses, before anything is open.
+#[test]
+fn a_node_is_told_only_what_can_work() {
+    let folder = tempfile::tempdir().unwrap();
+    keys(folder.path());
+    let address = CString::new(free_address()).unwrap();
+    let config = config(folder.path(), 0, &address);
+    let circuit = circuit(c"add:16");
+    let mut about = null_mut();
+    // SAFETY: null is allowed everywhere; everything else is of this function.
+    unsafe {
+        let (status, text) = call(|error| symbolon_node_config_new(config, &mut about, error));
+        assert_eq!(status, Status::Ok, "{text}");
+        let add = |name: &CStr| {
+            call(|error| symbolon_node_config_add(about, name.as_ptr(), circuit, config, error))
+        };
+        assert_eq!(add(c"sum").0, Status::Ok);
+        for name in [c"sum", c"a b", c"", c"\xff"] {
+            assert_eq!(add(name).0, Status::Usage, "{name:?}");
+        }
+        let set = |function: &CStr, key: &CStr, value: &CStr| {
+            let (function, key, value) = (function.as_ptr(), key.as_ptr(), value.as_ptr());
+            call(|error| symbolon_node_config_set(about, function, key, value, error)).0
+        };
+        for (key, good, wrong) in [
+            (c"ready", c"9", c"-1"),
+            (c"low", c"3", c"x"),
+            (c"side_by_side", c"2", c"2.5"),
+            (c"waiting", c"7", c""),
+            (c"calls_per_hour", c"7", c"-7"),
+            (c"wait", c"0.2", c"-1"),
+            (c"keep", c"5", c"NaN"),
+            (c"callers", c"0, 1", c"0;1"),
+        ] {
+            assert_eq!(set(c"sum", key, wrong), Status::Usage, "{key:?}");
+            assert_eq!(set(c"sum", key, good), Status::Ok, "{key:?}");
+        }
+        assert_eq!(set(c"sum", c"clients", c"1"), Status::Usage);
+        assert_eq!(set(c"product", c"ready", c"9"), Status::Usage);
+        let mut node = null_mut();
+        // More than `ready` cannot run side by side.
+        assert_eq!(set(c"sum", c"side_by_side", c"10"), Status::Ok);
+        let (status, text) = call(|error| symbolon_node_start(about, &mut node, error));
+        assert_eq!((status, node), (Status::Usage, null_mut()), "{text}");
+        assert_eq!(set(c"sum", c"side_by_side", c"1"), Status::Ok);
+        let (status, text) = call(|error| symbolon_node_start(about, &mut node, error));
+        assert_eq!(status, Status::Ok, "{text}");
+        // Nobody else is there.
+        let (mut count, mut name, mut made) = (7, [1; 65], null_mut());
+        let (status, text) =
+            call(|error| symbolon_node_ready(node, c"sum".as_ptr(), &mut count, error));
+        assert_eq!((status, count), (Status::Ok, 0), "{text}");
+        assert_eq!(
+            symbolon_node_ready(node, c"no".as_ptr(), &mut count, null_mut()),
+            Status::Usage
+        );
+        let announced = |function: &CStr, seconds: f64, name: *mut [c_char; 65]| {
+            symbolon_node_announced(node, function.as_ptr(), seconds, name, null_mut())
+        };
+        assert_eq!(announced(c"sum", 0.01, &mut name), Status::Ok);
+        assert_eq!(name, [0; 65]);
+        for seconds in [-1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(announced(c"sum", seconds, &mut name), Status::Usage);
+        }
+        assert_eq!(announced(c"no", 0.01, &mut name), Status::Usage);
+        assert_eq!(announced(c"sum", 0.01, null_mut()), Status::Usage);
+        let mut inputs = null_mut();
+        assert_eq!(symbolon_inputs_new(circuit, 0, &mut inputs, null_mut()), Status::Ok);
+        let bytes = |bytes: *const u8, count| {
+            symbolon_inputs_bytes(inputs, c"x".as_ptr(), bytes, count, null_mut())
+        };
+        assert_eq!(bytes(null(), 2), Status::Usage);
+        assert_eq!(bytes([1, 0, 0].as_ptr(), 3), Status::Usage);
+        assert_eq!(bytes([1, 0].as_ptr(), 2), Status::Ok);
+        let mut give = |name: &CStr, node: *const NodeHandle| {
+            let (function, name) = (c"sum".as_ptr(), name.as_ptr());
+            call(|error| symbolon_node_call(node, function, name, inputs, &mut made, error))
+        };
+        assert_eq!(give(c"a/b", node).0, Status::Usage);
+        assert_eq!(give(c"a", null()).0, Status::Usage);
+        let (status, text) = give(c"a", node);
+        assert_eq!(status, Status::Ok, "{text}");
+        // At first there is no answer, and then the reason why there is none.
+        let mut outputs = black_box(0x10 as *mut OutputsHandle);
+        assert_eq!(symbolon_call_wait(made, 0.0, &mut outputs, null_mut()), Status::Ok);
+        assert_eq!(outputs, null_mut());
+        let mut error = null_mut();
+        assert_eq!(symbolon_call_wait(made, 60.0, &mut outputs, &mut error), Status::Peer);
+        assert_eq!(symbolon_error_party(error), 1);
+        assert_eq!(CStr::from_ptr(symbolon_error_code(error)), c"no-input-from-peer");
+        symbolon_error_free(error);
+        assert_eq!(symbolon_call_wait(made, 1.0, null_mut(), null_mut()), Status::Usage);
+        assert_eq!(symbolon_node_drain(node, null_mut()), Status::Ok);
+        let mut late = null_mut();
+        let status =
+            symbolon_node_call(node, c"sum".as_ptr(), c"b".as_ptr(), inputs, &mut late, null_mut());
+        assert_eq!((status, late), (Status::System, null_mut()));
+        // In any order.
+        symbolon_node_free(node);
+        symbolon_call_free(made);
+        symbolon_inputs_free(inputs);
+        symbolon_node_config_free(about);
+        symbolon_config_free(config);
+        symbolon_circuit_free(circuit);
+        symbolon_node_free(null_mut());
+        symbolon_call_free(null_mut());
+        symbolon_node_config_free(null_mut());
+    }
+}

@@ -9,9 +9,10 @@ fn the_header_is_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
     let mut builder = cbindgen::Builder::new().with_config(config);
-    for module in
-        ["abi", "version", "failure", "circuit", "config", "inputs", "outputs", "session", "store"]
-    {
+    for module in [
+        "abi", "version", "failure", "circuit", "config", "inputs", "outputs", "session", "store",
+        "node",
+    ] {
         builder = builder.with_src(folder.join(format!("src/{module}.rs")));
     }
     let mut made = Vec::new();

@@ -6,6 +6,7 @@
 
 mod install;
 mod node;
+mod service;
 mod stack;
 
 use std::net::TcpListener;
