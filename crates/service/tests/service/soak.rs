@@ -101,8 +101,9 @@ fn number_of(node: &Node, value: u64) -> symbolon::Inputs {
     number(node, "add", value.into())
 }
 
-/// Each round makes calls, and something goes wrong meanwhile.
-fn soak(folder: &Path, rounds: u64, each: u64) -> Counts {
+/// Each round makes calls, and something goes wrong meanwhile. A process of its own has the party
+/// `killed`.
+fn soak(folder: &Path, killed: usize, rounds: u64, each: u64) -> Counts {
     std::fs::write(folder.join("stored"), "").unwrap();
     for party in [0, 1] {
         let path = folder.join(format!("party-{party}.pem"));
@@ -111,9 +112,12 @@ fn soak(folder: &Path, rounds: u64, each: u64) -> Counts {
     let free = || Listener::bind("127.0.0.1:0").unwrap().local_addr();
     let addresses = [free(), free()];
     let relay = Relay::start(addresses[0]);
-    std::fs::write(folder.join("child"), format!("{}\n{}\n1\n", relay.address, addresses[1]))
-        .unwrap();
-    let start = || Node::start(config(folder, 0, addresses)).unwrap();
+    let (own, here) = (1 - killed, relay.address);
+    // Party 1 dials party 0, by the relay.
+    let of = |party: usize| if party == 1 { [here, addresses[1]] } else { addresses };
+    let [zero, one] = of(killed);
+    std::fs::write(folder.join("child"), format!("{zero}\n{one}\n{killed}\n")).unwrap();
+    let start = || Node::start(config(folder, own, of(own))).unwrap();
     let (mut node, mut child) = (start(), Killed::start(folder));
     let mut counts = Counts::default();
     for round in 0..rounds {
@@ -144,7 +148,7 @@ fn soak(folder: &Path, rounds: u64, each: u64) -> Counts {
                 // The old key of each is taken back when it changes again.
                 let party = (round / 5 % 2) as usize;
                 change_key(folder, party);
-                node.update(Ok(update(folder, 0, addresses))).unwrap();
+                node.update(Ok(update(folder, own, of(own)))).unwrap();
                 std::fs::write(folder.join("again"), "").unwrap();
                 until("the other has new settings", || !folder.join("again").exists());
                 counts.keys += 1;
@@ -183,7 +187,7 @@ fn soak(folder: &Path, rounds: u64, each: u64) -> Counts {
 #[test]
 fn a_few_kills_restarts_cut_links_and_new_keys() {
     let folder = tempfile::tempdir().unwrap();
-    let counts = soak(folder.path(), 5, 10);
+    let counts = soak(folder.path(), 1, 5, 10);
     assert_eq!((counts.kills, counts.restarts, counts.cuts, counts.keys), (2, 2, 1, 1));
 }
 
@@ -191,8 +195,11 @@ fn a_few_kills_restarts_cut_links_and_new_keys() {
 #[test]
 #[ignore = "takes minutes"]
 fn many_kills_restarts_cut_links_and_new_keys() {
-    let folder = tempfile::tempdir().unwrap();
-    let counts = soak(folder.path(), 25, 30);
-    eprintln!("{counts:?}");
-    assert!(counts.answers >= counts.calls / 2, "{counts:?}");
+    for killed in [1, 0] {
+        let folder = tempfile::tempdir().unwrap();
+        let counts = soak(folder.path(), killed, 60, 40);
+        eprintln!("party {killed} is killed: {counts:?}");
+        assert_eq!(counts.calls, 4800);
+        assert!(counts.answers >= counts.calls / 2, "{counts:?}");
+    }
 }
