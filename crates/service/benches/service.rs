@@ -4,8 +4,9 @@
 //! the answers of both, calls a second, and what a call costs both nodes together: processor time
 //! and page faults (on Linux). One at a time, and twenty at a time, with executions in memory and
 //! in stores. All calls find prepared executions; how fast these are made is what `symbolon bench`
-//! measures. A part of a circuit's
-//! name as an argument measures that one alone.
+//! measures. The slowest of the first ten calls, which use memory for the first time, is told apart.
+//! The same is measured of two bare sessions, with TLS and without: the rest is what nodes cost.
+//! A part of a circuit's name as an argument measures that one alone.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::path::Path;
@@ -14,7 +15,10 @@ use std::time::{Duration, Instant};
 
 use symbolon::circuit::{Circuit, builtin};
 use symbolon::store::{Protection, Store};
-use symbolon::{BitVec, Identity, Inputs, Listener, Protocol, SessionParams};
+use symbolon::{
+    BitVec, Config, Identity, Inputs, Listener, PeerInfo, Protocol, Session, SessionParams,
+    Transport,
+};
 use symbolon_service::{FunctionConfig, Name, Node, NodeConfig, Party};
 
 const LONG: Duration = Duration::from_secs(600);
@@ -130,9 +134,8 @@ fn measure(name: &str, at_a_time: usize, calls: usize, is_stored: bool) {
     let folder = folder.as_ref().map(|folder| folder.path());
     let nodes = nodes(&about, at_a_time, calls + 20, folder);
     stocked(&nodes);
-    for i in 0..10 {
-        call(&nodes, &about, &format!("warm-{i}"));
-    }
+    let warm = (0..10).map(|i| call(&nodes, &about, &format!("warm-{i}")));
+    let first = warm.max().unwrap_or_default();
     let before = spent();
     let begun = Instant::now();
     let mut times: Vec<Duration> = std::thread::scope(|scope| {
@@ -148,22 +151,70 @@ fn measure(name: &str, at_a_time: usize, calls: usize, is_stored: bool) {
         threads.into_iter().flat_map(|thread| thread.join().expect("a thread")).collect()
     });
     let (all, after) = (begun.elapsed(), spent());
-    times.sort_unstable();
-    let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
     let stored = if is_stored { ", in stores" } else { "" };
-    print!(
-        "{name}, {at_a_time} at a time{stored}: median {:.2?}, 90 % {:.2?}, 99 % {:.2?}, {:.0} calls/s",
-        at(50),
-        at(90),
-        at(99),
-        calls as f64 / all.as_secs_f64()
-    );
+    print!("{name}, {at_a_time} at a time{stored}: {}", summary(&mut times, all));
+    print!(", one of the first ten {first:.2?}");
     if let (Some(before), Some(after)) = (before, after) {
         let each = |all: u64| all as f64 / calls as f64;
         let (ticks, faults) = (each(after.0 - before.0), each(after.1 - before.1));
         print!(", {:.2} ms of processors and {faults:.0} page faults a call", ticks * 10.0);
     }
     println!();
+}
+
+/// Returns the median and more of times that came one after another or side by side.
+fn summary(times: &mut [Duration], all: Duration) -> String {
+    times.sort_unstable();
+    let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
+    let rate = times.len() as f64 / all.as_secs_f64();
+    format!("median {:.2?}, 90 % {:.2?}, 99 % {:.2?}, {rate:.0} calls/s", at(50), at(90), at(99))
+}
+
+/// Measures the same executions in two sessions, one for each party, without nodes.
+#[expect(clippy::print_stdout, reason = "it is a benchmark")]
+fn measure_sessions(name: &str, calls: usize, is_private: bool) {
+    let about = circuit(name);
+    let door = Listener::bind("127.0.0.1:0").expect("a port");
+    let identities = [(); 2].map(|()| Identity::generate().expect("a key"));
+    let peer = |identity: &Identity, address: Option<String>| PeerInfo {
+        address,
+        fingerprint: is_private.then(|| identity.fingerprint()),
+    };
+    let address = Some(door.local_addr().to_string());
+    let peers = vec![peer(&identities[0], address), peer(&identities[1], None)];
+    let mut doors = [Some(door), None];
+    let begun = std::sync::Barrier::new(2);
+    let times: Vec<Vec<Duration>> = std::thread::scope(|scope| {
+        let parties = identities.into_iter().enumerate().map(|(party, identity)| {
+            let (door, peers) = (doors[party].take(), peers.clone());
+            let (about, begun) = (&about, &begun);
+            scope.spawn(move || {
+                let transport = match is_private {
+                    true => Transport::tls_mesh(door, identity, peers),
+                    false => Transport::insecure_plain_tcp_mesh(door, peers),
+                };
+                let config = Config::new(party as u16, transport).protocol(Protocol::Wrk);
+                let mut session = Session::connect(config, about).expect("a session");
+                let prepared = session.prepare_more(calls).expect("executions");
+                let inputs = inputs(about, party);
+                let run = |prepared| {
+                    begun.wait();
+                    let at = Instant::now();
+                    session.run_named(prepared, &inputs, &[7; 32]).expect("outputs");
+                    at.elapsed()
+                };
+                prepared.into_iter().map(run).collect::<Vec<_>>()
+            })
+        });
+        let parties: Vec<_> = parties.collect();
+        parties.into_iter().map(|party| party.join().expect("a party")).collect()
+    });
+    // A call is over when both are.
+    let both = times[0].iter().zip(&times[1]).map(|(one, other)| *one.max(other));
+    let mut both: Vec<Duration> = both.collect();
+    let all = both.iter().sum();
+    let over = if is_private { "TLS" } else { "TCP" };
+    println!("{name}, bare sessions over {over}: {}", summary(&mut both, all));
 }
 
 fn main() {
@@ -174,6 +225,9 @@ fn main() {
     let all = [("aes128", 400), ("HMAC-SHA-256", 100)];
     let chosen = |name: &str| only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     for (circuit, calls) in all.into_iter().filter(|(name, _)| chosen(name)) {
+        for is_private in [true, false] {
+            measure_sessions(circuit, calls, is_private);
+        }
         for is_stored in [false, true] {
             measure(circuit, 1, calls, is_stored);
             measure(circuit, 20, calls, is_stored);
