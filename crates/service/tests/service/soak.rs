@@ -173,11 +173,13 @@ fn soak(folder: &Path, killed: usize, rounds: u64, each: u64) -> Counts {
     let nodes = [0, 1].map(|party| Node::start(config(folder, party, addresses)).unwrap());
     assert_eq!(sum(&nodes, "last", [1, 2]), 3);
     stocked(&nodes);
-    drop(nodes);
-    let store = |party: usize| {
+    let stores = [0, 1].map(|party| {
         Store::open(folder.join(format!("store-{party}")), &Protection::None).unwrap()
-    };
-    assert_eq!(available(&store(0)), available(&store(1)));
+    });
+    // What is being made or loaded is there at one party before it is at the other.
+    until("the stores have the same", || available(&stores[0]) == available(&stores[1]));
+    drop(nodes);
+    assert_eq!(available(&stores[0]), available(&stores[1]));
     // More answers than executions would mean that one was used twice.
     assert!(counts.answers <= counts.made, "{counts:?}");
     assert!(counts.answers > 0 && counts.kept > 0, "{counts:?}");

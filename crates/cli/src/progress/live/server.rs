@@ -160,6 +160,8 @@ async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin, access: Arc<Access>
     };
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(PATIENCE).keep_alive(false);
+    // Who has asked may say that nothing follows.
+    server.half_close(true);
     server.max_buf_size(HEAD).max_headers(HEADERS).title_case_headers(true);
     // What is no request has been answered, too.
     let _ = server.serve_connection(TokioIo::new(stream), service_fn(respond)).await;
