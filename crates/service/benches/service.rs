@@ -194,7 +194,7 @@ fn measure_sessions(name: &str, calls: usize, is_private: bool) {
                     false => Transport::insecure_plain_tcp_mesh(door, peers),
                 };
                 let config = Config::new(party as u16, transport).protocol(Protocol::Wrk);
-                let mut session = Session::connect(config, about).expect("a session");
+                let mut session = Session::connect_ahead(config, about).expect("a session");
                 let prepared = session.prepare_more(calls).expect("executions");
                 let inputs = inputs(about, party);
                 let run = |prepared| {

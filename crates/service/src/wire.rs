@@ -13,7 +13,7 @@ use crate::error::Reason;
 use crate::name::Name;
 
 /// The version of these messages. Nodes with different versions reject each other.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The maximum length of a control message, in bytes.
 pub const MAX_MESSAGE: usize = 64 << 10;

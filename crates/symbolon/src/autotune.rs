@@ -4,7 +4,7 @@
 //! share, so all parties reach the same result; `docs/reference/measurements.md` has the
 //! measurements on which the rules are based.
 
-use symbolon_protocols::{GateForm, OtExtension, Rho, TreeDepth};
+use symbolon_protocols::{GateForm, OtExtension, Protocol, Rho, TreeDepth};
 use symbolon_transport::LinkSpeed;
 
 /// How a session garbles and makes its correlated OTs, and whether these choices followed from the
@@ -55,6 +55,12 @@ impl Preferences {
             link: Some(link),
         }
     }
+}
+
+/// Returns the preferences for circuits prepared ahead: if nobody asks for a form, the one with the
+/// shortest online phase, whatever the link.
+pub(crate) fn lowest_latency(protocol: Protocol) -> Preferences {
+    Preferences { form: Some(protocol.forms()[0]), ot: None }
 }
 
 /// The work to be done over the link, the same for all parties.

@@ -15,7 +15,7 @@ use symbolon_transport::{
     Channel, Culprit, Error, Observer, Progress, Result, SessionId, TransportReason,
 };
 
-use crate::autotune::{Choice, Preferences, Work};
+use crate::autotune::{Choice, Preferences, Work, lowest_latency};
 use crate::config::Config;
 use crate::handshake_all::agree;
 use crate::negotiate::negotiate;
@@ -109,7 +109,20 @@ impl Session {
     /// `PeerIncompatible` if a peer has other settings; `PeerMisbehaved` if a check of the set-up
     /// fails.
     pub fn connect(config: Config, circuit: &Circuit) -> Result<Session> {
-        Session::connect_for(config, circuit, None)
+        let plan = (Kind::Run, &[][..]);
+        Session::connect_for(config, circuit, plan, Preferences::NOTHING)
+    }
+
+    /// As [`connect`](Session::connect), for executions that are prepared ahead
+    /// ([`prepare_more`](Session::prepare_more)) and have to run fast when their inputs come: if
+    /// nobody asks for a form of garbling, it is the one with the shortest online phase, whatever
+    /// the link. All parties must do so.
+    ///
+    /// # Errors
+    /// As [`connect`](Session::connect).
+    pub fn connect_ahead(config: Config, circuit: &Circuit) -> Result<Session> {
+        let preferences = lowest_latency(config.terms().params.protocol);
+        Session::connect_for(config, circuit, (Kind::Run, &[]), preferences)
     }
 
     /// As [`connect`](Session::connect), for a computation in parts whose first part is this
@@ -128,13 +141,14 @@ impl Session {
         circuit: &Circuit,
         plan: &[(String, String)],
     ) -> Result<Session> {
-        Session::connect_for(config, circuit, Some(plan))
+        Session::connect_for(config, circuit, (Kind::Parts, plan), Preferences::NOTHING)
     }
 
     fn connect_for(
         config: Config,
         circuit: &Circuit,
-        plan: Option<&[(String, String)]>,
+        (kind, plan): (Kind, &[(String, String)]),
+        unasked: Preferences,
     ) -> Result<Session> {
         config.check(circuit)?;
         let circuit = Compiled::new(circuit);
@@ -142,10 +156,13 @@ impl Session {
             config.terms().params.clone();
         let gates = config.demand(&circuit)?.and_gates.saturating_mul(executions);
         protocol.check_options(circuit.circuit(), &config.terms().params.options)?;
-        let work = (gates, Preferences::NOTHING);
-        let kind = if plan.is_some() { Kind::Parts } else { Kind::Run };
-        let job = plan.map_or(Job::Run(&circuit), |plan| Job::Parts(&circuit, plan));
-        let begun = begin(config, job, work, |network, dealer| engine(protocol, network, dealer))?;
+        let job = match kind {
+            Kind::Run => Job::Run(&circuit),
+            Kind::Parts => Job::Parts(&circuit, plan),
+        };
+        let begun = begin(config, job, (gates, unasked), |network, dealer| {
+            engine(protocol, network, dealer)
+        })?;
         let Begun { network, choice, made } = begun;
         let engine = Some(made);
         let id = SessionId(network.session);

@@ -62,12 +62,12 @@ mod unusable;
 
 use std::collections::BTreeSet;
 
+use symbolon_protocols::Network;
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
-use symbolon_protocols::{Network, Protocol};
 use symbolon_store::{ConsumedItem, GroupId, Store, StoreError};
 use symbolon_transport::{Error, Fault, Result};
 
-use crate::autotune::Preferences;
+use crate::autotune::lowest_latency;
 pub use crate::params::Amount;
 use crate::session::give_up;
 
@@ -115,12 +115,6 @@ pub const DAMAGED: &str = "a file of it is damaged";
 /// The [code](Error::code) of the error that the parties hold too little in common, or that others
 /// use it: nothing was used, and preparing more helps.
 pub const OUT_OF_MATERIAL: &str = "out-of-material";
-
-/// Returns the preferences for circuits prepared ahead: if nobody asks for a form, the one with the
-/// shortest online phase, whatever the link.
-fn lowest_latency(protocol: Protocol) -> Preferences {
-    Preferences { form: Some(protocol.forms()[0]), ot: None }
-}
 
 /// Removes the files of a used item if possible. An item that cannot be removed is marked as used
 /// nevertheless, and [garbage collection](Store::gc) tries again: this does not affect the outputs.

@@ -20,7 +20,7 @@ impl Executions {
         function: &FunctionConfig,
     ) -> Result<Executions> {
         let Some(store) = store else {
-            let session = Box::new(Session::connect(config, &function.circuit)?);
+            let session = Box::new(Session::connect_ahead(config, &function.circuit)?);
             return Ok(Executions::InMemory { session, prepared: VecDeque::new() });
         };
         let session = Box::new(StockedSession::connect(config, store, &function.circuit)?);
