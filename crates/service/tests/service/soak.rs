@@ -171,8 +171,8 @@ fn soak(folder: &Path, killed: usize, rounds: u64, each: u64) -> Counts {
     std::fs::remove_file(folder.join("child")).unwrap();
     // Both end in peace now, and have the same.
     let nodes = [0, 1].map(|party| Node::start(config(folder, party, addresses)).unwrap());
-    assert_eq!(sum(&nodes, "last", [1, 2]), 3);
     stocked(&nodes);
+    assert_eq!(sum(&nodes, "last", [1, 2]), 3);
     let stores = [0, 1].map(|party| {
         Store::open(folder.join(format!("store-{party}")), &Protection::None).unwrap()
     });
