@@ -34,7 +34,7 @@
 //!   which proves the same to the evaluator.
 
 use symbolon_circuit::PartyId;
-use symbolon_engine::{EngineSource, GateForm, ProtocolSpec};
+use symbolon_engine::{EngineSource, GateForm, OtExtension, ProtocolSpec};
 
 use crate::{
     gates::{role::GateRole, source::Gates},
@@ -52,6 +52,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     code: 2,
     parties: [2, 256],
     forms: &[GateForm::HalfGates],
+    extensions: &OtExtension::ALL,
     roles: ["evaluator", "garbler"],
     evaluator: EVALUATOR,
     pools: "ywz",

@@ -115,6 +115,7 @@ fn components_lanes_and_generators() {
         (&wrk::SPEC, GateForm::FourRow, 1, OtExtension::ALL[0], Rho::Bits40),
         (&wrk::SPEC, GateForm::HalfGates, 2, OtExtension::ALL[1], Rho::Bits64),
         (&ywz::SPEC, GateForm::HalfGates, 3, OtExtension::ALL[2], Rho::Bits80),
+        (&wrk::SPEC, GateForm::FourRow, 2, OtExtension::Ferret, Rho::Bits40),
     ] {
         let segment_gates = Some(1500);
         let setting =

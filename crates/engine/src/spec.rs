@@ -10,8 +10,8 @@ use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
     Compiled, ComponentPlan, ComponentPools, ComponentSection, Components, Dealer, Demand, Engine,
-    GateForm, Network, Options, PoolRange, PoolSource, Prepared, Preprocessed, ProtocolOption, Rho,
-    RunTerms,
+    GateForm, Network, Options, OtExtension, PoolRange, PoolSource, Prepared, Preprocessed,
+    ProtocolOption, Rho, RunTerms,
     codec::Reader,
     forecast::{Forecast, Way},
     poison,
@@ -28,6 +28,8 @@ pub struct ProtocolSpec {
     pub parties: [u16; 2],
     /// The forms of its gates, the one with the fewest rounds first.
     pub forms: &'static [GateForm],
+    /// The extensions that can make its correlated OTs, from the one that sends most.
+    pub extensions: &'static [OtExtension],
     /// The roles of party 0 and of every other party, for messages to people.
     pub roles: [&'static str; 2],
     /// The party whose Δ ends in n mod 2, while all others' end in 1: the one that evaluates, if
@@ -91,6 +93,11 @@ impl ProtocolSpec {
     /// Returns the forms of its gates, the one with the fewest rounds first.
     pub fn forms(&self) -> &'static [GateForm] {
         self.forms
+    }
+
+    /// Returns the extensions that can make its correlated OTs, from the one that sends most.
+    pub fn extensions(&self) -> &'static [OtExtension] {
+        self.extensions
     }
 
     /// Returns the protocol's own messages; a crate's `messages` has those that several share.
@@ -261,7 +268,7 @@ impl ProtocolSpec {
     /// `InvalidInput` if the protocol cannot run the circuit, or not among this many parties or in
     /// this form.
     pub fn forecast(&self, circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
-        self.check_form(way.parties, way.form)?;
+        self.check_way(way.parties, way.form, way.ot)?;
         (self.forecast)(circuit, way)
     }
 
@@ -277,16 +284,19 @@ impl ProtocolSpec {
         if net.me.number() >= parties {
             return Err(self.not_among(parties));
         }
-        self.check_form(parties, net.form)
+        self.check_way(parties, net.form, net.ot)
     }
 
-    /// Rejects a number of parties, or a form, that the protocol does not have.
-    fn check_form(&self, parties: u16, form: GateForm) -> Result<()> {
+    /// Rejects a number of parties, a form or an OT extension that the protocol does not have.
+    fn check_way(&self, parties: u16, form: GateForm, ot: OtExtension) -> Result<()> {
         if !self.parties().contains(&parties) {
             return Err(self.not_among(parties));
         }
         if !self.forms().contains(&form) {
             return Err(Error::InvalidInput(format!("{} has no form {form}", self.name)));
+        }
+        if !self.extensions().contains(&ot) {
+            return Err(Error::InvalidInput(format!("{} has no OT {ot}", self.name)));
         }
         Ok(())
     }

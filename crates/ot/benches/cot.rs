@@ -29,7 +29,7 @@ enum Kind {
 
 impl Kind {
     fn all() -> Vec<Kind> {
-        let extensions = OtExtension::ALL.into_iter().map(Kind::By);
+        let extensions = OtExtension::DIRECT.iter().copied().map(Kind::By);
         extensions.chain(LpnParams::ROWS.into_iter().map(Kind::Ferret)).collect()
     }
 
@@ -86,11 +86,13 @@ fn set_up(channel: &mut Channel, kind: Kind) -> (Lane, Prg) {
     let (me, peer) = (channel.me(), channel.peer());
     let id = |sender, receiver| ExtensionId { sender: Some(sender), receiver, lane: 1 };
     let (sent, received) = (id(me, peer), id(peer, me));
-    let sender = ferret::Sender::new(lane.sender, &SESSION, sent, row, prg.child());
-    let receiver = ferret::Receiver::new(lane.receiver, &SESSION, received, row, prg.child());
-    let (mut sender, mut receiver) = (Box::new(sender), Box::new(receiver));
-    ferret::expand_both(channel, &mut sender, &mut receiver).expect("both are honest");
-    (Lane { sender, receiver }, prg)
+    let rows = &[row];
+    let sender = ferret::Sender::new(lane.sender, &SESSION, sent, rows, prg.child());
+    let receiver = ferret::Receiver::new(lane.receiver, &SESSION, received, rows, prg.child());
+    let mut lane = Lane { sender: Box::new(sender), receiver: Box::new(receiver) };
+    let both = (std::slice::from_mut(channel), std::slice::from_mut(&mut lane));
+    symbolon_ot::supply(both.0, both.1, 1, &[1]).expect("both are honest");
+    (lane, prg)
 }
 
 /// Returns both parties of a session, and the processor time of the set-up at the busier one.

@@ -39,6 +39,7 @@ use crate::checks::EXTENSION;
 pub use crate::columns::COLUMNS;
 use crate::columns::{Columns, Correction, Workspace};
 use crate::messages::COT_CHECK;
+use crate::silent::{SilentReceiver, SilentSender};
 
 /// Rows discarded per draw, to hide x̃.
 const SACRIFICE: usize = 128;
@@ -131,6 +132,11 @@ pub trait CotSender: Send {
     /// Returns the guard of all checks under this Δ.
     fn guard(&self) -> &SelectiveFailureGuard;
 
+    /// Returns this side if it is one of silent OT, whose draws need expansions.
+    fn silent(&mut self) -> Option<&mut dyn SilentSender> {
+        None
+    }
+
     /// Returns the transcript of this direction between two parties.
     fn transcript(&mut self) -> &mut Transcript;
 
@@ -173,6 +179,11 @@ pub trait CotReceiver: Send {
         t: &mut Columns,
         correction: &mut Correction,
     ) -> Result<[u8; 32]>;
+
+    /// As [`CotSender::silent`].
+    fn silent(&mut self) -> Option<&mut dyn SilentReceiver> {
+        None
+    }
 
     /// Returns the transcript of this direction between two parties, and the generator of random
     /// tails.

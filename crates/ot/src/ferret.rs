@@ -1,6 +1,5 @@
 //! Silent correlated OT: Ferret (Yang, Weng, Lan, Zhang and Wang, CCS 2020), with the trees of
-//! Half-Tree (Guo and others, EUROCRYPT 2023). It sends two to four bits per correlated OT. No
-//! protocol uses it: a session's [`OtExtension`](crate::OtExtension) is another one.
+//! Half-Tree (Guo and others, EUROCRYPT 2023). It sends about a bit per correlated OT.
 //!
 //! # An expansion
 //! Both sides have k correlated OTs with random bits u: keys at the sender, MACs at the receiver.
@@ -8,8 +7,9 @@
 //! yet. So noise is added: of each 2^h outputs in a row one, at a secret place α, gets the bit 1.
 //! The keys and MACs of the noise are leaves of trees (`ferret/trees.rs`), for which the sender
 //! sends h blocks per tree. By the assumption of learning parity with noise (primal, regular, over
-//! a local code), the n bits look random to the sender. The first outputs are the base of the next
+//! a local code), the n bits look random to the sender. Unused outputs are the base of a later
 //! expansion. The first base comes from another extension, with its own check.
+//! `ferret/rounds.rs` chooses the sizes; several expansions are made at a time.
 //!
 //! ```text
 //! S → R   c       the sums of the trees' levels
@@ -36,7 +36,9 @@
 //! the hash of W ⊕ e·Δ for an e of its choice, which tells it nothing unless it guesses Δ.
 //!
 //! # A draw
-//! The receiver's bits r are random. For chosen bits x it sends x ⊕ r, and the sender adds
+//! The receiver's bits r are random. Where random bits will do, between two parties, a draw sends
+//! nothing and needs no check: the expansions' is enough ([`SilentReceiver::bits`]).
+//! For chosen bits x the receiver sends x ⊕ r, and the sender adds
 //! (x ⊕ r)·Δ to its keys. So x is the same in all columns. The columns and their check are those of
 //! every extension ([`crate::cot`]): in `ywz` the check also compares the bits towards several
 //! verifiers.
@@ -44,8 +46,9 @@
 //! # Memory and waiting
 //! Both sides keep the roots of the trees, or the sums, and grow a tree when a draw needs its
 //! outputs: less than the table of k blocks. An expansion needs both parties at the same time.
-//! [`expand_both`] makes one in each direction. A draw that finds too few outputs makes the missing
-//! expansion itself, for which the peer must be in the other side of the same draw.
+//! [`crate::supply`] makes all that the next draws need, in both directions. A draw of columns that finds
+//! too few outputs makes the missing expansion itself, for which the peer must be in the other side
+//! of the same draw.
 //!
 //! Departure: Ferret: χ | one for each leaf | ρ_j·χ_y, for trees j and leaves y | a product of two
 //! random factors: 2^-127 instead of 2^-128
@@ -53,7 +56,7 @@
 //! Departure: Ferret: parameters | k/2^h = 64 or less | 80 or more | the cheapest count of known
 //! attacks stays above 2^128 (`docs/proofs/lpn.py`)
 
-use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript, gf128, same_digest};
+use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript, gf128, same_digest, watch};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
@@ -63,13 +66,16 @@ use crate::cot::{
     self, CotReceiver, CotSender, ExtensionId, MAX_DRAW, SelectiveFailureGuard, column_bytes,
 };
 use crate::messages::{FERRET_ANSWER, FERRET_BITS, FERRET_CHALLENGE, FERRET_SUMS};
+use crate::silent::{SilentReceiver, SilentSender};
 
 mod code;
 mod params;
+mod rounds;
 mod supply;
 mod trees;
 
 pub use params::LpnParams;
+pub use rounds::{available, next_round, total_after};
 
 use supply::{ReceiverTrees, Reserve, SenderTrees, Stock, Supply};
 
@@ -104,11 +110,8 @@ struct Binding {
 }
 
 impl Binding {
-    fn new(session: &[u8; 32], stream: ExtensionId, params: LpnParams) -> Self {
+    fn new(session: &[u8; 32], stream: ExtensionId) -> Self {
         let mut transcript = own_transcript(session, stream);
-        for size in [params.secret, params.trees, params.height] {
-            transcript.absorb("sizes", &(size as u64).to_le_bytes());
-        }
         let [digest, start] = transcript.challenge("ferret").split();
         let mut bytes = [0; 32];
         digest.into_prg().fill(&mut bytes);
@@ -116,10 +119,13 @@ impl Binding {
     }
 
     /// Begins an expansion. Returns the public starts of its trees' hash and of its matrix.
-    fn next(&mut self) -> [Block; 2] {
+    fn next(&mut self, params: LpnParams) -> [Block; 2] {
         self.expansions += 1;
         let mut hasher = blake3::Hasher::new_derive_key("symbolon ferret 1: expansion");
         hasher.update(&self.start.to_bytes()).update(&self.expansions.to_le_bytes());
+        for size in [params.secret, params.trees, params.height] {
+            hasher.update(&(size as u64).to_le_bytes());
+        }
         let digest = hasher.finalize();
         let half = |at: usize| digest.as_bytes()[at..at + 16].try_into().expect("16 bytes");
         [0, 16].map(|at| Block::from_bytes(half(at)))
@@ -154,130 +160,135 @@ impl Binding {
     }
 }
 
-/// What the next expansion starts from.
-enum Base {
-    /// Draws of the first extension.
-    First,
-    Ready(Reserve),
-    /// An expansion has begun. If it fails, there is none after it.
-    Used,
-}
-
-impl Base {
-    fn take(&mut self) -> Base {
-        std::mem::replace(self, Base::Used)
-    }
-}
-
 /// The side that holds Δ.
 pub struct Sender {
     first: Box<dyn CotSender>,
-    params: LpnParams,
+    rows: Vec<LpnParams>,
     transcript: Transcript,
     binding: Binding,
     roots: Prg,
-    base: Base,
     stock: Stock<SenderTrees>,
-    pending: Option<Supply<SenderTrees>>,
+    /// Whether expansions have begun. If one fails, there is none after it.
+    begun: bool,
+    /// The expansions of the round that was planned.
+    round: Vec<LpnParams>,
+    pending: Vec<Supply<SenderTrees>>,
 }
 
 impl Sender {
     /// Starts from another extension, whose correlated OTs are the base of the first expansion.
-    /// `stream` distinguishes the directions and lanes of a session; `random` makes the trees.
+    /// `stream` distinguishes the directions and lanes of a session; `rows` are the sizes of
+    /// expansions, in ascending order; `random` makes the trees.
     pub fn new(
         first: Box<dyn CotSender>,
         session: &[u8; 32],
         stream: ExtensionId,
-        params: LpnParams,
+        rows: &[LpnParams],
         random: Prg,
     ) -> Self {
         Sender {
             first,
-            params,
+            rows: rows.to_vec(),
             transcript: own_transcript(session, stream),
-            binding: Binding::new(session, stream, params),
+            binding: Binding::new(session, stream),
             roots: random,
-            base: Base::First,
-            stock: Stock::new(params),
-            pending: None,
+            stock: Stock::new(),
+            begun: false,
+            round: Vec::new(),
+            pending: Vec::new(),
         }
-    }
-
-    /// Returns how many outputs, for bits and for the rows that hide their hash, draws can have
-    /// before the next expansion.
-    pub fn available(&self) -> usize {
-        self.stock.available()
     }
 
     /// Makes an expansion, while the peer is in [`Receiver::expand`].
     ///
     /// # Errors
-    /// As [`CotSender::extend`], for the first base; `Transport` when the peer is gone.
+    /// As [`CotSender::extend`], for the first base; `Transport` when the peer is gone; `Internal`
+    /// after an expansion that failed.
     pub fn expand(&mut self, channel: &mut Channel) -> Result<()> {
+        self.plan(self.available() + 1);
         self.offer(channel)?;
         self.answer(channel)
     }
 
-    /// Receives the first base, if this is the first expansion, and sends the sums.
-    ///
-    /// Paper: YWLZW20, Fig. 6 | single-point COT for each tree, in one message
-    fn offer(&mut self, channel: &mut Channel) -> Result<()> {
-        let params = self.params;
-        let reserve = match self.base.take() {
-            Base::First => self.first_base(channel)?,
-            Base::Ready(reserve) => reserve,
-            Base::Used => return Err(after_failure()),
-        };
-        let mut roots = Zeroizing::new(vec![Block::ZERO; params.trees]);
-        self.roots.fill_blocks(&mut roots);
-        let delta = self.first.delta().clone();
-        let mut sums = Vec::new();
-        let supply = Supply::new(params, self.binding.next(), reserve, |expander, keys, _| {
-            let trees = SenderTrees { delta, roots };
-            sums = trees.sums(expander, keys, params);
-            trees
-        });
-        channel.tamper_state("ferret: sums", Block::as_bytes_mut(&mut sums));
-        self.binding.absorb(Block::as_bytes(&sums));
-        channel.send(FERRET_SUMS, Block::as_bytes(&sums))?;
-        channel.flush()?;
-        self.pending = Some(supply);
-        Ok(())
-    }
-
-    fn first_base(&mut self, channel: &mut Channel) -> Result<Reserve> {
-        let mut reserve = Reserve::new(self.params);
+    fn first_base(&mut self, channel: &mut Channel, params: LpnParams) -> Result<Reserve> {
+        let mut reserve = Reserve::new(params);
         let mut work = Workspace::default();
         for keys in reserve.blocks.chunks_mut(MAX_DRAW) {
             self.first.extend(channel, keys, &mut work)?;
         }
         Ok(reserve)
     }
+}
 
-    /// Receives the challenge and sends H(V).
-    ///
+impl SilentSender for Sender {
+    fn available(&self) -> usize {
+        rounds::available(&self.rows, self.stock.total())
+    }
+
+    fn keys(&mut self, keys: &mut [Block]) -> Result<()> {
+        self.stock.rows(self.available(), keys, &mut vec![0; keys.len()])
+    }
+
+    fn plan(&mut self, need: usize) -> bool {
+        self.round = rounds::next_round(&self.rows, self.stock.total(), need);
+        !self.round.is_empty()
+    }
+
+    /// Paper: YWLZW20, Fig. 6 | single-point COT for each tree, in one message
+    fn offer(&mut self, channel: &mut Channel) -> Result<()> {
+        begin(&mut self.begun)?;
+        for params in std::mem::take(&mut self.round) {
+            let reserve = match self.binding.expansions {
+                0 => self.first_base(channel, params)?,
+                _ => self.stock.reserve(params)?,
+            };
+            let mut roots = Zeroizing::new(vec![Block::ZERO; params.trees]);
+            self.roots.fill_blocks(&mut roots);
+            watch::tell("tree root", Block::as_bytes(&roots));
+            let mut delta = self.first.delta().clone();
+            let bits = std::slice::from_mut(delta.bits_mut());
+            channel.tamper_state("ferret: delta", Block::as_bytes_mut(bits));
+            let mut sums = Vec::new();
+            let starts = self.binding.next(params);
+            let supply = Supply::new(params, starts, reserve, |expander, keys, _| {
+                let trees = SenderTrees { delta, roots };
+                sums = trees.sums(expander, keys, params);
+                trees
+            });
+            channel.tamper_state("ferret: sums", Block::as_bytes_mut(&mut sums));
+            self.binding.absorb(Block::as_bytes(&sums));
+            channel.send(FERRET_SUMS, Block::as_bytes(&sums))?;
+            self.pending.push(supply);
+        }
+        channel.flush()
+    }
+
     /// Paper: YWLZW20, Fig. 6, 5–6 | the check of all trees together
     fn answer(&mut self, channel: &mut Channel) -> Result<()> {
-        let challenge: [u8; CHALLENGE_BYTES] = channel.recv_array(FERRET_CHALLENGE)?;
-        let (seed, hidden) = challenge.split_at(32);
-        self.binding.absorb(seed);
-        let [mut chi, mut rho] = self.binding.coefficients(self.params);
-        channel.tamper_state("ferret: chi", Block::as_bytes_mut(&mut chi));
-        channel.tamper_state("ferret: rho", Block::as_bytes_mut(&mut rho));
-        self.binding.absorb(hidden);
-        let hidden = Block::from_bytes(hidden.try_into().expect("16 bytes"));
-        let supply = self.pending.take().ok_or_else(after_failure)?;
-        let sum = supply.hash(&chi, &rho).0;
-        let y = gf128::pow2_combine(supply.check_blocks());
-        let value = sum ^ y ^ gf128::mul(hidden, **self.first.delta());
-        let mut value = Zeroizing::new([value]);
-        channel.tamper_state("ferret: V", Block::as_bytes_mut(&mut *value));
-        let mut answer = self.binding.answer(value[0]);
-        channel.tamper_state("ferret: answer", &mut answer);
-        self.binding.absorb(&answer);
-        channel.send(FERRET_ANSWER, &answer)?;
+        let mut answers = Vec::with_capacity(self.pending.len());
+        for supply in &self.pending {
+            let challenge: [u8; CHALLENGE_BYTES] = channel.recv_array(FERRET_CHALLENGE)?;
+            let (seed, hidden) = challenge.split_at(32);
+            self.binding.absorb(seed);
+            let [mut chi, mut rho] = self.binding.coefficients(supply.params());
+            channel.tamper_state("ferret: chi", Block::as_bytes_mut(&mut chi));
+            channel.tamper_state("ferret: rho", Block::as_bytes_mut(&mut rho));
+            self.binding.absorb(hidden);
+            let hidden = Block::from_bytes(hidden.try_into().expect("16 bytes"));
+            let sum = supply.hash(&chi, &rho).0;
+            let y = gf128::pow2_combine(supply.check_blocks());
+            let value = sum ^ y ^ gf128::mul(hidden, **self.first.delta());
+            let mut value = Zeroizing::new([value]);
+            channel.tamper_state("ferret: V", Block::as_bytes_mut(&mut *value));
+            let mut answer = self.binding.answer(value[0]);
+            channel.tamper_state("ferret: answer", &mut answer);
+            channel.send(FERRET_ANSWER, &answer)?;
+            answers.push(answer);
+        }
         channel.flush()?;
-        self.base = Base::Ready(self.stock.add(supply));
+        answers.iter().for_each(|answer| self.binding.absorb(answer));
+        self.pending.drain(..).for_each(|supply| self.stock.add(supply));
+        self.begun = false;
         Ok(())
     }
 }
@@ -299,7 +310,7 @@ impl CotSender for Sender {
     ) -> Result<[u8; 32]> {
         cot::check_draw(n, n)?;
         let stride = column_bytes(n);
-        while self.stock.available() < 8 * stride {
+        while self.available() < 8 * stride {
             self.expand(channel)?;
         }
         self.stock.columns(stride, q, |_, _| ());
@@ -310,6 +321,10 @@ impl CotSender for Sender {
             xor_if(q, u, delta.0 >> i & 1 == 1);
         }
         Ok(self.binding.of(u))
+    }
+
+    fn silent(&mut self) -> Option<&mut dyn SilentSender> {
+        Some(self)
     }
 
     fn guard(&self) -> &SelectiveFailureGuard {
@@ -324,13 +339,18 @@ impl CotSender for Sender {
 /// The side that holds the choice bits.
 pub struct Receiver {
     first: Box<dyn CotReceiver>,
-    params: LpnParams,
+    rows: Vec<LpnParams>,
     transcript: Transcript,
     binding: Binding,
     random: Prg,
-    base: Base,
     stock: Stock<ReceiverTrees>,
-    pending: Option<(Supply<ReceiverTrees>, [u8; ANSWER_BYTES])>,
+    /// As [`Sender::begun`].
+    begun: bool,
+    /// As [`Sender::round`].
+    round: Vec<LpnParams>,
+    first_base: Option<Reserve>,
+    /// Expansions, each with the answer that it awaits.
+    pending: Vec<(Supply<ReceiverTrees>, [u8; ANSWER_BYTES])>,
 }
 
 impl Receiver {
@@ -340,49 +360,63 @@ impl Receiver {
         first: Box<dyn CotReceiver>,
         session: &[u8; 32],
         stream: ExtensionId,
-        params: LpnParams,
+        rows: &[LpnParams],
         random: Prg,
     ) -> Self {
         Receiver {
             first,
-            params,
+            rows: rows.to_vec(),
             transcript: own_transcript(session, stream),
-            binding: Binding::new(session, stream, params),
+            binding: Binding::new(session, stream),
             random,
-            base: Base::First,
-            stock: Stock::new(params),
-            pending: None,
+            stock: Stock::new(),
+            begun: false,
+            round: Vec::new(),
+            first_base: None,
+            pending: Vec::new(),
         }
-    }
-
-    /// Returns how many outputs draws can have before the next expansion, as
-    /// [`Sender::available`].
-    pub fn available(&self) -> usize {
-        self.stock.available()
     }
 
     /// Makes an expansion, while the peer is in [`Sender::expand`].
     ///
     /// # Errors
     /// `PeerMisbehaved` when the check fails; then the session must be dropped. `Transport` when
-    /// the peer is gone.
+    /// the peer is gone; `Internal` after an expansion that failed.
     pub fn expand(&mut self, channel: &mut Channel) -> Result<()> {
+        self.plan(self.available() + 1);
         self.send_base(channel)?;
         self.challenge(channel)?;
         self.accept(channel)
     }
+}
 
-    /// Sends the first base, if this is the first expansion.
-    fn send_base(&mut self, channel: &mut Channel) -> Result<()> {
-        match self.base.take() {
-            Base::First => (),
-            Base::Ready(reserve) => {
-                self.base = Base::Ready(reserve);
-                return Ok(());
-            }
-            Base::Used => return Err(after_failure()),
+impl SilentReceiver for Receiver {
+    fn available(&self) -> usize {
+        rounds::available(&self.rows, self.stock.total())
+    }
+
+    fn bits(&mut self, macs: &mut [Block]) -> Result<BitVec> {
+        let mut bytes = Zeroizing::new(vec![0; macs.len()]);
+        self.stock.rows(self.available(), macs, &mut bytes)?;
+        let mut bits = BitVec::with_capacity(macs.len());
+        for bytes in bytes.chunks(64) {
+            let word = bytes.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit));
+            bits.push_word(word, bytes.len());
         }
-        let mut reserve = Reserve::new(self.params);
+        Ok(bits)
+    }
+
+    fn plan(&mut self, need: usize) -> bool {
+        self.round = rounds::next_round(&self.rows, self.stock.total(), need);
+        !self.round.is_empty()
+    }
+
+    fn send_base(&mut self, channel: &mut Channel) -> Result<()> {
+        begin(&mut self.begun)?;
+        let ([params, ..], 0) = (&self.round[..], self.binding.expansions) else {
+            return Ok(());
+        };
+        let mut reserve = Reserve::new(*params);
         let mut work = Workspace::default();
         let Reserve { blocks, bits } = &mut reserve;
         for (macs, bits) in blocks.chunks_mut(MAX_DRAW).zip(bits.chunks_mut(MAX_DRAW)) {
@@ -390,56 +424,64 @@ impl Receiver {
             self.first.extend(channel, &choices, macs, &mut work)?;
             bits.iter_mut().enumerate().for_each(|(i, bit)| *bit = choices.get(i).into());
         }
-        channel.flush()?;
-        self.base = Base::Ready(reserve);
-        Ok(())
+        self.first_base = Some(reserve);
+        channel.flush()
     }
 
-    /// Receives the sums, and sends the challenge.
-    ///
     /// Paper: YWLZW20, Fig. 6, 5–6
     fn challenge(&mut self, channel: &mut Channel) -> Result<()> {
-        let params = self.params;
-        let Base::Ready(reserve) = self.base.take() else { return Err(after_failure()) };
-        let mut sums = Zeroizing::new(vec![Block::ZERO; params.trees * params.height]);
-        channel.recv_into(FERRET_SUMS, Block::as_bytes_mut(&mut sums))?;
-        self.binding.absorb(Block::as_bytes(&sums));
-        let supply = Supply::new(params, self.binding.next(), reserve, |_, macs, bits| {
-            sums.iter_mut().zip(macs).for_each(|(sum, mac)| *sum ^= *mac);
-            let alphas = Zeroizing::new(bits.iter().map(|bit| bit ^ 1).collect());
-            ReceiverTrees { sums, alphas }
-        });
-
-        let mut challenge = [0; CHALLENGE_BYTES];
-        self.random.fill(&mut challenge[..32]);
-        channel.tamper_state("ferret: seed", &mut challenge[..32]);
-        self.binding.absorb(&challenge[..32]);
-        let [chi, rho] = self.binding.coefficients(params);
-        let (sum, phi) = supply.hash(&chi, &rho);
-        let hidden = phi ^ supply.check_bits();
-        challenge[32..].copy_from_slice(&hidden.to_bytes());
-        channel.tamper_state("ferret: x'", &mut challenge[32..]);
-        self.binding.absorb(&challenge[32..]);
-        let z = gf128::pow2_combine(supply.check_blocks());
-        let expected = self.binding.answer(sum ^ z);
-        channel.send(FERRET_CHALLENGE, &challenge)?;
-        channel.flush()?;
-        self.pending = Some((supply, expected));
-        Ok(())
+        let mut supplies = Vec::with_capacity(self.round.len());
+        for params in std::mem::take(&mut self.round) {
+            let reserve = match self.first_base.take() {
+                Some(reserve) => reserve,
+                None => self.stock.reserve(params)?,
+            };
+            let mut sums = Zeroizing::new(vec![Block::ZERO; params.trees * params.height]);
+            channel.recv_into(FERRET_SUMS, Block::as_bytes_mut(&mut sums))?;
+            let starts = self.binding.next(params);
+            self.binding.absorb(Block::as_bytes(&sums));
+            supplies.push(Supply::new(params, starts, reserve, |_, macs, bits| {
+                sums.iter_mut().zip(macs).for_each(|(sum, mac)| *sum ^= *mac);
+                watch::tell("sum of a tree", Block::as_bytes(&sums));
+                let alphas = Zeroizing::new(bits.iter().map(|bit| bit ^ 1).collect());
+                ReceiverTrees { sums, alphas }
+            }));
+        }
+        for supply in supplies {
+            let mut challenge = [0; CHALLENGE_BYTES];
+            self.random.fill(&mut challenge[..32]);
+            channel.tamper_state("ferret: seed", &mut challenge[..32]);
+            self.binding.absorb(&challenge[..32]);
+            let [chi, rho] = self.binding.coefficients(supply.params());
+            let (sum, phi) = supply.hash(&chi, &rho);
+            let hidden = phi ^ supply.check_bits();
+            challenge[32..].copy_from_slice(&hidden.to_bytes());
+            channel.tamper_state("ferret: x'", &mut challenge[32..]);
+            self.binding.absorb(&challenge[32..]);
+            let z = gf128::pow2_combine(supply.check_blocks());
+            let expected = self.binding.answer(sum ^ z);
+            channel.send(FERRET_CHALLENGE, &challenge)?;
+            self.pending.push((supply, expected));
+        }
+        channel.flush()
     }
 
-    /// Receives and compares H(V).
+    /// Compares H(V) of each expansion of the round.
     ///
     /// Check: trees of silent OT | `silent OT consistency`: a hash of all leaves | sums that fit
     /// only some places of the noise | 2^-c for c guessed bits of the places; 2^-127
     fn accept(&mut self, channel: &mut Channel) -> Result<()> {
-        let answer: [u8; ANSWER_BYTES] = channel.recv_array(FERRET_ANSWER)?;
-        let (supply, expected) = self.pending.take().ok_or_else(after_failure)?;
-        if !same_digest(&answer, &expected) {
+        let mut equal = true;
+        for (_, expected) in &self.pending {
+            let answer: [u8; ANSWER_BYTES] = channel.recv_array(FERRET_ANSWER)?;
+            equal &= same_digest(&answer, expected);
+            self.binding.absorb(&answer);
+        }
+        if !equal {
             return Err(Error::misbehaved(channel.peer(), SILENT));
         }
-        self.binding.absorb(&answer);
-        self.base = Base::Ready(self.stock.add(supply));
+        self.pending.drain(..).for_each(|(supply, _)| self.stock.add(supply));
+        self.begun = false;
         Ok(())
     }
 }
@@ -453,7 +495,7 @@ impl CotReceiver for Receiver {
         t: &mut Columns,
         Correction { u, .. }: &mut Correction,
     ) -> Result<[u8; 32]> {
-        while self.stock.available() < 8 * x.len() {
+        while self.available() < 8 * x.len() {
             self.expand(channel)?;
         }
         u.clear();
@@ -468,30 +510,21 @@ impl CotReceiver for Receiver {
         Ok(self.binding.of(u))
     }
 
+    fn silent(&mut self) -> Option<&mut dyn SilentReceiver> {
+        Some(self)
+    }
+
     fn transcript(&mut self) -> (&mut Transcript, &mut Prg) {
         (&mut self.transcript, &mut self.random)
     }
 }
 
-/// Makes an expansion in each direction, while the peer does the same. Each step sends before it
-/// waits, so both take the same three trips over the link.
-///
-/// # Errors
-/// As [`Receiver::expand`] and [`Sender::expand`].
-pub fn expand_both(
-    channel: &mut Channel,
-    sender: &mut Sender,
-    receiver: &mut Receiver,
-) -> Result<()> {
-    receiver.send_base(channel)?;
-    sender.offer(channel)?;
-    receiver.challenge(channel)?;
-    sender.answer(channel)?;
-    receiver.accept(channel)
-}
-
-fn after_failure() -> Error {
-    Error::internal("silent OT after a failed expansion")
+/// Begins a round, unless one failed.
+fn begin(begun: &mut bool) -> Result<()> {
+    if std::mem::replace(begun, true) {
+        return Err(Error::internal("silent OT after a failed expansion"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

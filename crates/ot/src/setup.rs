@@ -13,6 +13,8 @@
 //! 128 seeds in each direction, at the cost of one message each way, and checks them before they
 //! are used.
 //!
+//! [`crate::ferret`] takes its first base from SoftSpoken's, on each lane.
+//!
 //! With several lanes, every lane gets seeds of its own, derived from the same base OTs under the
 //! same Δ: party j cannot use another Δ on another lane, because it knows only the seeds that its Δ
 //! chose.
@@ -30,6 +32,7 @@ use crate::{
     CotReceiver, CotSender, Workspace, base,
     cot::{COLUMNS, ExtensionId, GlobalKey},
     extension::OtExtension,
+    ferret::{self, LpnParams},
     iknp,
     oracle::Oracle,
     pprf::{self, SenderTrees, TreeDepth, TreeParams},
@@ -86,18 +89,36 @@ pub fn with_all(
     let pairs = base_seeds(channels, session, key, prg)?;
     match ot_extension {
         OtExtension::Iknp => Ok(pairs.iter().map(|pair| pair.iknp(lanes, prg)).collect()),
-        OtExtension::SoftSpoken { k } => {
-            let sender_trees: Vec<SenderTrees> = channels
-                .iter_mut()
-                .zip(&pairs)
-                .map(|(channel, pair)| pair.build_trees(channel, k))
-                .collect::<Result<_>>()?;
-            let grow = |((channel, pair), sender_trees)| {
-                DirectedSeeds::softspoken(pair, channel, (k, sender_trees), lanes, prg)
+        OtExtension::SoftSpoken { k } => softspoken_with_all(channels, &pairs, (lanes, k), prg),
+        OtExtension::Ferret => {
+            let first = softspoken_with_all(channels, &pairs, (lanes, FIRST_BASE), prg)?;
+            let silent = |(pair, lanes): (&DirectedSeeds<'_>, Vec<Lane>)| {
+                let lanes = numbers(lanes.len()).zip(lanes);
+                lanes.map(|(number, lane)| pair.ferret(number, lane, prg)).collect()
             };
-            channels.iter_mut().zip(&pairs).zip(&sender_trees).map(grow).collect()
+            Ok(pairs.iter().zip(first).map(silent).collect())
         }
     }
+}
+
+/// What makes the first base of Ferret: it is small, so bytes matter more than work.
+pub(crate) const FIRST_BASE: TreeDepth = TreeDepth::Eight;
+
+fn softspoken_with_all(
+    channels: &mut [Channel],
+    pairs: &[DirectedSeeds<'_>],
+    (lanes, k): (usize, TreeDepth),
+    prg: &mut Prg,
+) -> Result<Vec<Vec<Lane>>> {
+    let sender_trees: Vec<SenderTrees> = channels
+        .iter_mut()
+        .zip(pairs)
+        .map(|(channel, pair)| pair.build_trees(channel, k))
+        .collect::<Result<_>>()?;
+    let grow = |((channel, pair), sender_trees)| {
+        DirectedSeeds::softspoken(pair, channel, (k, sender_trees), lanes, prg)
+    };
+    channels.iter_mut().zip(pairs).zip(&sender_trees).map(grow).collect()
 }
 
 /// Runs base OTs in one direction with every peer, and makes the seeds of the other direction from
@@ -276,6 +297,15 @@ impl DirectedSeeds<'_> {
             Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
         };
         Ok(numbers(lanes).map(lane).collect())
+    }
+
+    /// Returns silent OT that starts from this lane.
+    fn ferret(&self, number: u64, first: Lane, prg: &mut Prg) -> Lane {
+        let (sent, received) = self.streams(number);
+        let (session, rows) = (self.session, LpnParams::USED);
+        let sender = ferret::Sender::new(first.sender, session, sent, rows, prg.child());
+        let receiver = ferret::Receiver::new(first.receiver, session, received, rows, prg.child());
+        Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
     }
 }
 

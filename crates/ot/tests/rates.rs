@@ -23,6 +23,7 @@ fn unnoticed(ot_extension: OtExtension, blocks: usize, ones: bool, runs: u64) ->
     let (point, width) = match ot_extension {
         OtExtension::Iknp => ("iknp: u", 1),
         OtExtension::SoftSpoken { k } => ("softspoken: u", k.bits()),
+        OtExtension::Ferret => unreachable!("its guesses are in src/ferret"),
     };
     let choices = BitVec::random(ROWS, &mut prg(77));
     let run = |seed: u64| {

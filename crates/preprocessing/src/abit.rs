@@ -19,10 +19,16 @@
 //! same χ and x̃. By the universality of the hash, a party whose bits differ between two of them
 //! passes only with probability 2^-128, apart from guessing bits of their Δ.
 //!
+//! # Silent OT
+//! All bits here are random, so a draw may return those that [`symbolon_ot::ferret`] has. Between
+//! two parties it does: the expansions' check is enough, and the draw sends nothing. Among more the
+//! bits must be the same towards all, so each correction turns one peer's bits into those.
+//!
 //! Departure: `ywz`: χ of authenticated bits | coin toss, or transcript hash | hash of the
 //! broadcast digests of all corrections | fixed after every correction, echoed before use
 
 use symbolon_interaction::BroadcastLog;
+use symbolon_ot::script::silent_rows;
 use symbolon_ot::{Columns, Correction, cot, setup::Lane};
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript};
 use symbolon_transport::{Channel, Error, PartyId, Result, SessionId};
@@ -89,35 +95,58 @@ impl AuthBitGenerator {
         self.log.digest()
     }
 
-    /// Makes draws of any size in both directions. Fills `macs[p]` with the MACs on this party's
-    /// bits under the Δ of the peer with index p, and `keys[p]` with a key for each of that peer's
-    /// bits.
+    /// Makes what the next draws need, if the OT is silent: of this party's draws, and of each
+    /// peer's. All parties must call this at the same time.
+    ///
+    /// # Errors
+    /// As [`symbolon_ot::supply`].
+    pub fn supply<D: AsRef<[usize]>>(
+        &mut self,
+        channels: &mut [Channel],
+        own: &[usize],
+        theirs: &[D],
+    ) -> Result<()> {
+        let parties = self.pairs.len() + 1;
+        let rows = |draws: &[usize]| draws.iter().map(|n| silent_rows(parties, *n)).sum();
+        let theirs: Vec<usize> = theirs.iter().map(|draws| rows(draws.as_ref())).collect();
+        symbolon_ot::supply(channels, &mut self.pairs, rows(own), &theirs)
+    }
+
+    /// Makes draws of any size in both directions: `n` random bits of this party, which it returns.
+    /// Fills `macs[p]` with the MACs on them under the Δ of the peer with index p, and `keys[p]`
+    /// with a key for each of that peer's bits.
     ///
     /// # Errors
     /// `PeerMisbehaved` if a peer's bits are inconsistent; `Transport` if a connection is lost.
     pub fn draw(
         &mut self,
         channels: &mut [Channel],
-        bits: &BitVec,
+        (n, prg): (usize, &mut Prg),
         macs: &mut [&mut [Block]],
         keys: &mut [&mut [Block]],
-    ) -> Result<()> {
-        let most = keys.iter().map(|keys| keys.len()).fold(bits.len(), usize::max);
+    ) -> Result<BitVec> {
+        let most = keys.iter().map(|keys| keys.len()).fold(n, usize::max);
         let draws = most.div_ceil(cot::MAX_DRAW);
         let range = |n: usize, draw: usize| {
             (draw * cot::MAX_DRAW).min(n)..((draw + 1) * cot::MAX_DRAW).min(n)
         };
+        let sizes = |n: usize| -> Vec<usize> {
+            (0..n.div_ceil(cot::MAX_DRAW)).map(|draw| range(n, draw).len()).collect()
+        };
+        let theirs: Vec<Vec<usize>> = keys.iter().map(|keys| sizes(keys.len())).collect();
+        self.supply(channels, &sizes(n), &theirs)?;
+        let mut bits = BitVec::with_capacity(n);
         for step in 0..draws + AHEAD {
             if step == draws.max(AHEAD) {
                 // This was the end of the last own draw. No peer's message delays it, so it is
                 // flushed now.
                 channels.iter_mut().try_for_each(Channel::flush)?;
             }
-            let own = range(bits.len(), step);
+            let own = range(n, step);
             if !own.is_empty() {
                 let mut macs: Vec<&mut [Block]> =
                     macs.iter_mut().map(|macs| &mut macs[own.clone()]).collect();
-                self.draw_own(channels, &bits.slice(own), &mut macs)?;
+                bits.extend_from(&self.draw_own(channels, own.len(), prg, &mut macs)?);
             }
             if let Some(draw) = step.checked_sub(AHEAD) {
                 let keys = keys.iter_mut().map(|keys| {
@@ -127,11 +156,14 @@ impl AuthBitGenerator {
                 self.draw_theirs(channels, &mut keys.collect::<Vec<_>>())?;
             }
         }
-        channels.iter_mut().try_for_each(Channel::flush)
+        channels.iter_mut().try_for_each(Channel::flush)?;
+        Ok(bits)
     }
 
-    /// Authenticates `bits` towards all peers: fills `macs[p]` with the MACs under the Δ of the
-    /// peer with index p. Only sends, and leaves the end to be flushed with the next message.
+    /// Draws `n` random bits and authenticates them towards all peers: fills `macs[p]` with the
+    /// MACs under the Δ of the peer with index p. Only sends, and leaves the end to be flushed with
+    /// the next message. What silent OT needs for it must have been
+    /// [made](AuthBitGenerator::supply).
     ///
     /// Paper: YWZ20, Fig. 4, 3–4 | Π_aBit: own bits, MACs and keys by correlated OT
     ///
@@ -141,12 +173,30 @@ impl AuthBitGenerator {
     pub fn draw_own(
         &mut self,
         channels: &mut [Channel],
+        n: usize,
+        prg: &mut Prg,
+        macs: &mut [&mut [Block]],
+    ) -> Result<BitVec> {
+        if n > cot::MAX_DRAW {
+            return Err(Error::InvalidInput("a draw of too many authenticated bits".into()));
+        }
+        if let ([pair], [macs]) = (&mut self.pairs[..], &mut macs[..])
+            && let Some(silent) = pair.receiver.silent()
+        {
+            return silent.bits(macs);
+        }
+        let bits = BitVec::random(n, prg);
+        self.send_bits(channels, &bits, macs)?;
+        Ok(bits)
+    }
+
+    /// Authenticates these bits, at most [`cot::MAX_DRAW`].
+    fn send_bits(
+        &mut self,
+        channels: &mut [Channel],
         bits: &BitVec,
         macs: &mut [&mut [Block]],
     ) -> Result<()> {
-        if bits.len() > cot::MAX_DRAW {
-            return Err(Error::InvalidInput("a draw of too many authenticated bits".into()));
-        }
         let x = cot::padded(bits, &mut self.tails);
         let mut digests = Vec::with_capacity(self.pairs.len());
         let pairs = self.pairs.iter_mut().zip(&mut self.columns);
@@ -201,6 +251,11 @@ impl AuthBitGenerator {
     ) -> Result<()> {
         let peer = channel.peer();
         let peers = self.pairs.len();
+        if let [pair] = &mut self.pairs[..]
+            && let Some(silent) = pair.sender.silent()
+        {
+            return silent.keys(keys);
+        }
         let (q, sender) = (&mut self.columns[0], &mut self.pairs[index.get()].sender);
         let digest = sender.receive_columns(channel, keys.len(), q, &mut self.correction)?;
         let digests = receive_others(channel, digest, self.me, peers)?;

@@ -110,7 +110,7 @@ impl Preprocessor {
             delta,
             rho,
             lanes: lanes_made,
-            chunk: laand::chunk(ot_extension),
+            chunk: laand::chunk(ot_extension, parties - 1),
             prg,
             batches: 0,
             laand: LaAndWorkspace::default(),
@@ -177,7 +177,7 @@ impl Preprocessor {
     ) -> Result<AuthShares> {
         let (me, peers) = (lanes[0][0].me(), lanes[0].len());
         let mine = counts[me.index()];
-        memory.bits = self.lanes[0].random_bits(mine);
+        memory.bits = BitVec::zeros(0);
         memory.towards.resize_with(peers, PeerAuth::default);
         let theirs = peers_of(me, counts.len()).map(|peer| counts[peer.index()]);
         for (PeerAuth { macs, keys }, theirs) in memory.towards.iter_mut().zip(theirs) {
@@ -187,13 +187,15 @@ impl Preprocessor {
         // One part per lane, as long as each lane has more than one draw.
         let most = counts.iter().copied().max().unwrap_or(0);
         let size = most.div_ceil(lanes.len().min(most.div_ceil(MAX_DRAW)).max(1));
-        let parts = DrawPart::split(&mut memory, lanes.len(), size);
-        let work = self.lanes.iter_mut().zip(&mut *lanes).zip(parts);
+        let mut parts = DrawPart::split(&mut memory.towards, mine, lanes.len(), size);
+        let work = self.lanes.iter_mut().zip(&mut *lanes).zip(&mut parts);
         let ended = threads::each(work.filter(|(_, part)| !part.is_empty()), |work| {
-            let ((lane, channels), mut part) = work;
-            lane.bits().draw(channels, &part.bits, &mut part.macs, &mut part.keys)
+            let ((lane, channels), part) = work;
+            part.bits = lane.draw(channels, part.n, &mut part.macs, &mut part.keys)?;
+            Ok(())
         })?;
         threads::first_failure(ended)?;
+        parts.iter().for_each(|part| memory.bits.extend_from(&part.bits));
         laand::confirm_logs(&self.lanes, &mut lanes[0])?;
         Ok(memory)
     }
@@ -324,21 +326,19 @@ impl Preprocessor {
 
 /// A lane's part of a draw: own bits with MACs for each peer, and keys for each peer's bits.
 struct DrawPart<'a> {
+    n: usize,
     bits: BitVec,
     macs: Vec<&'a mut [Block]>,
     keys: Vec<&'a mut [Block]>,
 }
 
 impl<'a> DrawPart<'a> {
-    /// Splits shares into parts of at most `size` bits of each party.
-    fn split(
-        AuthShares { bits, towards }: &'a mut AuthShares,
-        parts: usize,
-        size: usize,
-    ) -> Vec<Self> {
-        let range = |part: usize, of: usize| (part * size).min(of)..((part + 1) * size).min(of);
-        let part = |part| DrawPart {
-            bits: bits.slice(range(part, bits.len())),
+    /// Splits the memory of `mine` own bits, and of the peers' bits, into parts of at most `size`
+    /// bits of each party.
+    fn split(towards: &'a mut [PeerAuth], mine: usize, parts: usize, size: usize) -> Vec<Self> {
+        let part = |part: usize| DrawPart {
+            n: mine.saturating_sub(part * size).min(size),
+            bits: BitVec::zeros(0),
             macs: Vec::new(),
             keys: Vec::new(),
         };
@@ -356,7 +356,7 @@ impl<'a> DrawPart<'a> {
     }
 
     fn is_empty(&self) -> bool {
-        self.bits.is_empty() && self.keys.iter().all(|keys| keys.is_empty())
+        self.n == 0 && self.keys.iter().all(|keys| keys.is_empty())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use symbolon_ot::OtExtension;
 use symbolon_ot::cot::{CHECK_BYTES, MAX_DRAW};
-use symbolon_ot::script::{correction_bytes, cot, set_up};
+use symbolon_ot::script::{Stocks, correction_bytes, cot, set_up, silent_rows};
 use symbolon_transport::PartyId;
 use symbolon_transport::script::{Script, Unit};
 
@@ -24,18 +24,41 @@ const BATCH: Unit = Unit::new("batch of triples", 6e5);
 /// The part of [`LEAKY_AND`] after the coin that assigns it to a bucket.
 const BUCKETS: f64 = 0.4;
 
-/// The parameters of a session.
-#[derive(Clone, Copy, Debug)]
+/// The parameters of a session, and what a party has left of its correlated OTs.
+#[derive(Clone, Debug)]
 pub struct Terms {
-    /// ρ.
-    pub rho: u32,
-    /// The extension that makes correlated OTs.
-    pub ot: OtExtension,
+    rho: u32,
+    ot: OtExtension,
+    stocks: Stocks,
 }
 
 impl Terms {
+    /// Returns the terms before the set-up: ρ, the extension that makes correlated OTs, and the
+    /// number of parties.
+    pub fn new(rho: u32, ot: OtExtension, parties: u16) -> Terms {
+        Terms { rho, ot, stocks: Stocks::new(parties) }
+    }
+
+    fn silent(&self) -> bool {
+        self.ot == OtExtension::Ferret
+    }
+
+    /// Adds the expansions before draws of these sizes, if there are any.
+    fn supply(
+        &mut self,
+        script: &mut Script,
+        own: impl Iterator<Item = usize>,
+        theirs: impl Fn(PartyId) -> Vec<usize>,
+    ) {
+        if self.silent() {
+            let parties = script.parties().into();
+            let rows = |draws: Vec<usize>| draws.iter().map(|n| silent_rows(parties, *n)).sum();
+            self.stocks.supply(script, rows(own.collect()), |peer| rows(theirs(peer)));
+        }
+    }
+
     /// Adds the set-up of F_prep.
-    pub fn set_up(self, script: &mut Script) {
+    pub fn set_up(&mut self, script: &mut Script) {
         set_up(script, self.ot);
         if script.parties() > 2 {
             self.bits(script, &vec![ashare_check::SHARES; usize::from(script.parties())]);
@@ -47,9 +70,17 @@ impl Terms {
     }
 
     /// Adds this party's half of one draw of authenticated bits with all peers.
-    fn draw_own(self, script: &mut Script, n: usize) {
+    fn draw_own(&mut self, script: &mut Script, n: usize) {
         let peers = u64::from(script.parties()) - 1;
-        script.work(cot(self.ot), (n as u64 * peers) as f64);
+        if self.silent() {
+            let peers: Vec<PartyId> = script.peers().collect();
+            peers.into_iter().for_each(|peer| self.stocks.take_own(script, peer, n));
+            if script.parties() == 2 {
+                return;
+            }
+        } else {
+            script.work(cot(self.ot), (n as u64 * peers) as f64);
+        }
         script.send_all(correction_bytes(self.ot, n));
         if peers > 1 {
             script.send_all(32 * (peers - 1));
@@ -58,21 +89,32 @@ impl Terms {
     }
 
     /// Adds a peer's half.
-    fn draw_from(self, script: &mut Script, peer: PartyId, n: usize) {
-        let messages = if script.parties() > 2 { 3 } else { 2 };
+    fn draw_from(&mut self, script: &mut Script, peer: PartyId, n: usize) {
+        let messages = match script.parties() {
+            2 if self.silent() => 0,
+            2 => 2,
+            _ => 3,
+        };
         (0..messages).for_each(|_| script.receive(peer));
-        script.work(cot(self.ot), n as f64);
+        if self.silent() {
+            self.stocks.take_theirs(script, peer, n);
+        } else {
+            script.work(cot(self.ot), n as f64);
+        }
     }
 
-    fn draw_theirs(self, script: &mut Script, n: usize) {
+    fn draw_theirs(&mut self, script: &mut Script, n: usize) {
         script.peers().for_each(|peer| self.draw_from(script, peer, n));
     }
 
     /// Adds draws of this many authenticated bits of each party, and the echo of their broadcasts.
-    pub fn bits(self, script: &mut Script, counts: &[usize]) {
+    pub fn bits(&mut self, script: &mut Script, counts: &[usize]) {
         let count = |party: PartyId| counts.get(party.index()).copied().unwrap_or(0);
         let draws = counts.iter().copied().max().unwrap_or(0).div_ceil(MAX_DRAW);
         let part = |n: usize, draw: usize| n.saturating_sub(draw * MAX_DRAW).min(MAX_DRAW);
+        let parts = |n: usize| (0..n.div_ceil(MAX_DRAW)).map(move |draw| part(n, draw));
+        let own = parts(count(script.me()));
+        self.supply(script, own, |peer| parts(count(peer)).collect());
         for step in 0..draws + abit::AHEAD {
             let own = part(count(script.me()), step);
             if own > 0 {
@@ -90,8 +132,9 @@ impl Terms {
     }
 
     /// Adds the making of a batch of triples, whose y are `given` or not.
-    pub fn triples(self, script: &mut Script, batch: Batch, given: bool) {
-        let (leaky, chunk) = (batch.leaky(), laand::chunk(self.ot));
+    pub fn triples(&mut self, script: &mut Script, batch: Batch, given: bool) {
+        let peers = usize::from(script.parties()) - 1;
+        let (leaky, chunk) = (batch.leaky(), laand::chunk(self.ot, peers));
         let anchors = if given { batch.triples } else { 0 };
         let length = ULength::for_rho(self.rho);
         let [u, width] = [length.bytes(), length.width().bytes()].map(|bytes| bytes as u64);
@@ -101,9 +144,10 @@ impl Terms {
             let given = anchors.saturating_sub(number * chunk).min(size(number));
             3 * size(number) - given
         };
-        let peers = f64::from(script.parties() - 1);
-        let chunks = leaky.div_ceil(chunk);
+        let (peers, chunks) = (peers as f64, leaky.div_ceil(chunk));
         script.work(BATCH, peers);
+        let draws: Vec<usize> = std::iter::once(test).chain((0..chunks).map(draw)).collect();
+        self.supply(script, draws.iter().copied(), |_| draws.clone());
         for step in 0..chunks + 2 * LOOKAHEAD {
             match step {
                 0 => self.draw_own(script, test),
@@ -141,14 +185,14 @@ impl Terms {
     }
 
     /// Adds a commitment to a value, and its opening.
-    pub fn commit_and_open(self, script: &mut Script, value: u64) {
+    pub fn commit_and_open(&self, script: &mut Script, value: u64) {
         script.exchange(32);
         echo(script);
         script.exchange(32 + value);
     }
 
     /// Adds a coin toss.
-    pub fn toss_coin(self, script: &mut Script) {
+    pub fn toss_coin(&self, script: &mut Script) {
         self.commit_and_open(script, 32);
     }
 }

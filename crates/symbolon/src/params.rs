@@ -167,6 +167,12 @@ impl SessionParams {
         if let Some(form) = form.filter(|form| !protocol.forms().contains(form)) {
             return refuse(format!("{} has no form {form}", protocol.name()));
         }
+        if let Some(ot) = self.ot.filter(|ot| !protocol.extensions().contains(ot)) {
+            let others = Protocol::ALL.iter().filter(|one| one.extensions().contains(&ot));
+            let others: Vec<&str> = others.map(|one| one.name()).collect();
+            let (name, others) = (protocol.name(), others.join(", "));
+            return refuse(format!("{name} has no OT {ot}; it is for {others}"));
+        }
         if dealer.is_some() && !protocol.has_pools() {
             return refuse(format!("{} makes no use of a dealer", protocol.name()));
         }

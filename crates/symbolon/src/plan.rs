@@ -85,7 +85,7 @@ impl Combination {
         possible.flat_map(|protocol| {
             protocol.forms().iter().flat_map(move |form| {
                 let of = |ot| Combination { protocol: *protocol, form: *form, ot };
-                OtExtension::ALL.into_iter().map(of)
+                protocol.extensions().iter().copied().map(of)
             })
         })
     }
@@ -258,7 +258,8 @@ mod tests {
         for evaluations in [1, 3] {
             let request = PlanRequest { evaluations, ..PlanRequest::over(SimulatedLink::LAN) };
             let all = plan("add:8", request);
-            let ways: usize = Protocol::ALL.iter().map(|one| 4 * one.forms().len()).sum();
+            let ways = |one: &Protocol| one.extensions().len() * one.forms().len();
+            let ways: usize = Protocol::ALL.iter().map(ways).sum();
             assert_eq!(all.len(), ways);
             assert!(all.is_sorted_by(|a, b| a.all_seconds() <= b.all_seconds()));
             for way in all {

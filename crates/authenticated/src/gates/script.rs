@@ -69,7 +69,7 @@ pub(crate) fn packed(bits: u64) -> u64 {
 
 /// Returns the terms of the preprocessing.
 pub(crate) fn terms(way: &Way<'_>) -> Terms {
-    Terms { rho: way.terms.rho.bits(), ot: way.ot }
+    Terms::new(way.terms.rho.bits(), way.ot, way.parties)
 }
 
 /// About how many bytes a process holds before it computes.
@@ -104,7 +104,7 @@ pub(crate) fn forecast<G: GarblingScript>(
     let mut scripts = Vec::new();
     for me in PartyId::all(way.parties) {
         let mut script = Script::new(me, way.parties);
-        let run = Run {
+        let mut run = Run {
             role: role(me, ports.clone(), gates),
             terms: terms(way),
             plan,
@@ -184,7 +184,7 @@ impl Openings {
 
 impl<G: GarblingScript> Run<'_, G> {
     /// Adds the masks and triples of the next gates; returns how many gates.
-    fn triples(&self, script: &mut Script, batch: Batch, left: &mut usize) -> usize {
+    fn triples(&mut self, script: &mut Script, batch: Batch, left: &mut usize) -> usize {
         let gates = batch.triples.min(*left);
         *left -= gates;
         self.terms.bits(script, &vec![gates; usize::from(script.parties())]);
@@ -210,7 +210,7 @@ impl<G: GarblingScript> Run<'_, G> {
     }
 
     /// Adds all segments, and what is before and after them.
-    fn stream(&self, script: &mut Script) {
+    fn stream(&mut self, script: &mut Script) {
         self.role.streamed_inputs(script);
         let most = self.plan.limits().batch;
         let mut cursor = self.plan.cursor();

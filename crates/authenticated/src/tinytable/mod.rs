@@ -61,8 +61,8 @@ mod sums;
 mod tag;
 
 use symbolon_engine::{
-    Compiled, Demand, EngineSource, GateForm, Network, Prepared, ProtocolSpec, RunTerms,
-    StoredOptions,
+    Compiled, Demand, EngineSource, GateForm, Network, OtExtension, Prepared, ProtocolSpec,
+    RunTerms, StoredOptions,
 };
 use symbolon_transport::{Error, PartyId, Result};
 
@@ -76,6 +76,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     code: 3,
     parties: [2, 2],
     forms: &[GateForm::Tables],
+    extensions: &OtExtension::ALL,
     roles: ["peer", "peer"],
     // As in `ywz`, whose pools it takes.
     evaluator: PartyId::new(0),

@@ -54,7 +54,7 @@ pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
     let mut scripts = Vec::new();
     for me in PartyId::all(2u16) {
         let mut script = Script::new(me, 2);
-        let terms = terms(way);
+        let mut terms = terms(way);
         script.phase(SETUP);
         terms.set_up(&mut script);
         script.phase(INDEPENDENT);

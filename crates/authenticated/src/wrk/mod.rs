@@ -63,7 +63,7 @@ mod rows;
 pub(crate) mod script;
 
 use symbolon_circuit::PartyId;
-use symbolon_engine::{EngineSource, GateForm, ProtocolSpec};
+use symbolon_engine::{EngineSource, GateForm, OtExtension, ProtocolSpec};
 
 use crate::{
     gates::{
@@ -82,6 +82,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     code: 1,
     parties: [2, 2],
     forms: &[GateForm::FourRow, GateForm::HalfGates],
+    extensions: &OtExtension::ALL,
     roles: ["garbler", "evaluator"],
     evaluator: EVALUATOR,
     pools: "wrk",

@@ -240,6 +240,11 @@ mod tests {
             ),
             (&[("ot", "softspoken3")], "--ot takes auto, iknp, "),
             (&[("protocol", "ywz"), ("form", "four-row")], "ywz has no form four-row"),
+            (
+                &[("protocol", "duplo"), ("ot", "ferret")],
+                "duplo has no OT ferret; it is for wrk, ywz, ",
+            ),
+            (&[("protocol", "dualex"), ("ot", "ferret")], "dualex has no OT ferret"),
             (&[("in-flight", "2"), ("batch", "3")], "wrk takes no --in-flight"),
             (&[("in-flight", "2"), ("protocol", "dualex")], "--in-flight is for --batch"),
         ] {

@@ -84,8 +84,8 @@ mod tables;
 mod tests;
 
 use symbolon_engine::{
-    Compiled, Demand, EngineSource, GateForm, Network, Prepared, ProtocolSpec, RunTerms,
-    StoredOptions,
+    Compiled, Demand, EngineSource, GateForm, Network, OtExtension, Prepared, ProtocolSpec,
+    RunTerms, StoredOptions,
     codec::{Reader, damaged},
 };
 use symbolon_transport::{PartyId, Result};
@@ -101,6 +101,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     code: 5,
     parties: [2, 2],
     forms: &[GateForm::HalfGates],
+    extensions: OtExtension::DIRECT,
     roles: ["garbles and evaluates", "garbles and evaluates"],
     evaluator: PartyId::new(1),
     pools: "dualex",

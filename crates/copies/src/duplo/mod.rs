@@ -107,7 +107,7 @@ mod waiting;
 mod windows;
 
 use symbolon_engine::{
-    ComponentPools, Demand, EngineSource, GateForm, ProtocolSpec, StoredOptions,
+    ComponentPools, Demand, EngineSource, GateForm, OtExtension, ProtocolSpec, StoredOptions,
 };
 
 /// The protocol.
@@ -116,6 +116,7 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     code: 4,
     parties: [2, 2],
     forms: &[GateForm::HalfGates],
+    extensions: OtExtension::DIRECT,
     roles: ["garbler", "evaluator"],
     evaluator: program::EVALUATOR,
     pools: "duplo",

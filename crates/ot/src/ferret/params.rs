@@ -26,9 +26,12 @@ impl LpnParams {
         LpnParams::row(655_360, 1_400, 13),
     ];
 
+    /// The rows that sessions use: the tables of others are larger than a core's own cache.
+    pub const USED: &'static [LpnParams] = LpnParams::ROWS.split_at(3).0;
+
     const fn row(secret: usize, trees: usize, height: usize) -> LpnParams {
         let params = LpnParams { secret, trees, height };
-        assert!(params.gain() > 0, "an expansion yields more than it uses");
+        assert!(params.outputs() > params.base(), "an expansion yields more than it uses");
         params
     }
 
@@ -64,10 +67,9 @@ impl LpnParams {
         self.secret + self.trees * self.height + CHECK_COTS
     }
 
-    /// Returns the correlated OTs that an expansion gives to draws: the outputs of the trees that
-    /// the next expansion does not start from.
+    /// Returns by how many outputs an expansion has more than it starts from.
     pub const fn gain(self) -> usize {
-        (self.trees - self.base().div_ceil(self.leaves())) * self.leaves()
+        self.outputs() - self.base()
     }
 
     /// Returns the bytes of the trees' sums.

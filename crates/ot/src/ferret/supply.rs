@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use symbolon_primitives::{Block, Delta, HugeBuf, gf128, transpose_128};
+use symbolon_transport::{Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::code::LocalCode;
@@ -131,6 +132,10 @@ impl<T: Trees> Supply<T> {
         }
     }
 
+    pub fn params(&self) -> LpnParams {
+        self.params
+    }
+
     /// Returns the keys or MACs of the check.
     pub fn check_blocks(&self) -> &[Block] {
         &self.check.blocks
@@ -188,9 +193,8 @@ impl Supply<ReceiverTrees> {
 /// Groups of 128 rows that are transposed at a time: together they fill lines of the cache.
 const GROUPS: usize = 4;
 
-/// The outputs of expansions that draws have not used, each of which is used once.
+/// The outputs of expansions that nothing has used, each of which is used once.
 pub(super) struct Stock<T> {
-    params: LpnParams,
     supplies: VecDeque<Supply<T>>,
     leaves: Leaves,
     bits: Zeroizing<Vec<u8>>,
@@ -199,38 +203,51 @@ pub(super) struct Stock<T> {
 }
 
 impl<T: Trees> Stock<T> {
-    pub fn new(params: LpnParams) -> Self {
+    pub fn new() -> Self {
         Stock {
-            params,
             supplies: VecDeque::new(),
-            leaves: Leaves::new(params.leaves()),
-            bits: Zeroizing::new(vec![0; params.leaves()]),
-            used: params.leaves(),
+            leaves: Leaves::new(0),
+            bits: Zeroizing::default(),
+            used: 0,
         }
     }
 
-    pub fn available(&self) -> usize {
-        let current = self.params.leaves() - self.used;
+    /// Returns the number of outputs.
+    pub fn total(&self) -> usize {
+        let current = self.bits.len() - self.used;
         current + self.supplies.iter().map(Supply::remaining).sum::<usize>()
     }
 
-    /// Adds an expansion whose check has passed. Returns the base of the next one, its first
-    /// outputs. What is left of their last tree is not used.
-    pub fn add(&mut self, mut supply: Supply<T>) -> Reserve {
-        let mut reserve = Reserve::new(self.params);
-        let size = self.params.leaves();
-        let (mut leaves, mut bits) = (Leaves::new(size), Zeroizing::new(vec![0; size]));
-        let Reserve { blocks, bits: all_bits } = &mut reserve;
-        for (blocks, all_bits) in blocks.chunks_mut(size).zip(all_bits.chunks_mut(size)) {
-            supply.outputs(&mut leaves, &mut bits);
-            blocks.copy_from_slice(&leaves.blocks[..blocks.len()]);
-            all_bits.copy_from_slice(&bits[..blocks.len()]);
-        }
+    /// Adds an expansion whose check has passed.
+    pub fn add(&mut self, supply: Supply<T>) {
         self.supplies.push_back(supply);
-        reserve
     }
 
-    /// Uses outputs as the 128 columns of a draw, of `stride` bytes each. There are enough of them.
+    /// Uses outputs as the base of an expansion.
+    ///
+    /// # Errors
+    /// `Internal` if there are too few.
+    pub fn reserve(&mut self, params: LpnParams) -> Result<Reserve> {
+        let mut reserve = Reserve::new(params);
+        let Reserve { blocks, bits } = &mut reserve;
+        self.rows(self.total(), blocks, bits)?;
+        Ok(reserve)
+    }
+
+    /// Uses outputs as they are: keys or MACs, and bits, one in a byte, if this side has them.
+    ///
+    /// # Errors
+    /// `Internal` if that are more than `most`.
+    pub fn rows(&mut self, most: usize, blocks: &mut [Block], bits: &mut [u8]) -> Result<()> {
+        if most < blocks.len() {
+            return Err(Error::internal("silent OT has too few outputs"));
+        }
+        self.take(blocks, bits);
+        Ok(())
+    }
+
+    /// Uses outputs as the 128 columns of a draw, of `stride` bytes each. The caller knows that
+    /// there are enough.
     /// Calls `each` with the first row and the bits of each group of 128.
     pub fn columns(
         &mut self,
@@ -263,20 +280,29 @@ impl<T: Trees> Stock<T> {
     fn take(&mut self, out: &mut [Block], out_bits: &mut [u8]) {
         let mut filled = 0;
         while filled < out.len() {
-            if self.used == self.params.leaves() {
-                let supply =
-                    self.supplies.front_mut().expect("the caller asked how many there are");
-                supply.outputs(&mut self.leaves, &mut self.bits);
-                self.used = 0;
-                if supply.remaining() == 0 {
-                    self.supplies.pop_front();
-                }
+            if self.used == self.bits.len() {
+                self.next_tree();
             }
-            let count = (out.len() - filled).min(self.params.leaves() - self.used);
+            let count = (out.len() - filled).min(self.bits.len() - self.used);
             let from = self.used..self.used + count;
             out[filled..][..count].copy_from_slice(&self.leaves.blocks[from.clone()]);
             out_bits[filled..][..count].copy_from_slice(&self.bits[from]);
             (filled, self.used) = (filled + count, self.used + count);
+        }
+    }
+
+    /// Computes the outputs of the next tree, when those of the current one are used.
+    fn next_tree(&mut self) {
+        let supply = self.supplies.front_mut().expect("the caller asked how many there are");
+        let size = supply.params.leaves();
+        if self.bits.len() != size {
+            self.leaves = Leaves::new(size);
+            self.bits = Zeroizing::new(vec![0; size]);
+        }
+        supply.outputs(&mut self.leaves, &mut self.bits);
+        self.used = 0;
+        if supply.remaining() == 0 {
+            self.supplies.pop_front();
         }
     }
 }

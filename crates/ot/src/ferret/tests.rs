@@ -8,6 +8,7 @@ use symbolon_transport::{Meter, memory_pair};
 use super::*;
 use crate::cot::COLUMNS;
 use crate::pprf::{self, TreeDepth, TreeParams};
+use crate::setup::Lane;
 use crate::{OtExtension, iknp, softspoken};
 
 #[path = "tests/cheats.rs"]
@@ -15,7 +16,7 @@ mod cheats;
 
 const SESSION: [u8; 32] = [3; 32];
 
-/// 12 trees of 128 leaves; an expansion yields 1 024 correlated OTs.
+/// 12 trees of 128 leaves; an expansion yields 1 124 correlated OTs.
 const TINY: LpnParams = LpnParams::tiny(200, 12, 7);
 
 const IKNP: OtExtension = OtExtension::Iknp;
@@ -35,8 +36,8 @@ impl Direction {
         let stream = ExtensionId { sender: Some(0.into()), receiver: 1.into(), lane: 1 };
         let delta = prg.block();
         let (sender, receiver) = first_extension(first, stream, delta, &mut prg);
-        let sender = Sender::new(sender, &SESSION, stream, params, prg.child());
-        let receiver = Receiver::new(receiver, &SESSION, stream, params, prg.child());
+        let sender = Sender::new(sender, &SESSION, stream, &[params], prg.child());
+        let receiver = Receiver::new(receiver, &SESSION, stream, &[params], prg.child());
         let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
         a.set_timeout(Duration::from_secs(20));
         b.set_timeout(Duration::from_secs(20));
@@ -98,7 +99,7 @@ impl Direction {
 
     /// Returns the number of a tree's leaf α in the expansion that waits for its check.
     fn alpha(&self, tree: usize) -> usize {
-        let (supply, _) = self.receiver.pending.as_ref().expect("an expansion");
+        let (supply, _) = self.receiver.pending.first().expect("an expansion");
         supply.alpha(tree)
     }
 }
@@ -135,6 +136,7 @@ fn first_extension(
                 Box::new(softspoken::Receiver::new(&all, &SESSION, stream, tails)),
             )
         }
+        OtExtension::Ferret => unreachable!("it is no base of its own"),
     }
 }
 
@@ -216,16 +218,26 @@ fn both_directions_expand_together() {
     let mut side = |sender: u16| {
         let id = id(sender);
         let (s, r) = first_extension(IKNP, id, deltas[usize::from(sender)], &mut prg);
-        let sender = Sender::new(s, &SESSION, id, TINY, prg.child());
-        (sender, Receiver::new(r, &SESSION, id, TINY, prg.child()))
+        let sender = Sender::new(s, &SESSION, id, &[TINY], prg.child());
+        (sender, Receiver::new(r, &SESSION, id, &[TINY], prg.child()))
     };
     let ((sender0, receiver1), (sender1, receiver0)) = (side(0), side(1));
     let (a, b) = memory_pair(Meter::new(), Meter::new());
-    let party = |mut channel: Channel, mut sender: Sender, mut receiver: Receiver| {
-        for _ in 0..3 {
-            expand_both(&mut channel, &mut sender, &mut receiver).unwrap();
-        }
-        assert_eq!([sender.available(), receiver.available()], [3 * TINY.gain(); 2]);
+    let party = |mut channel: Channel, sender: Sender, receiver: Receiver| {
+        let mut lanes = [Lane { sender: Box::new(sender), receiver: Box::new(receiver) }];
+        let channels = std::slice::from_mut(&mut channel);
+        // The party with the smaller number draws more.
+        let [own, theirs] = match channels[0].me() == 0 {
+            true => [7 * TINY.gain(), 1],
+            false => [1, 7 * TINY.gain()],
+        };
+        crate::supply(channels, &mut lanes, own, &[theirs]).unwrap();
+        let [Lane { sender, receiver }] = &mut lanes;
+        let has = |n: usize| n.next_multiple_of(TINY.gain());
+        assert_eq!(sender.silent().unwrap().available(), has(theirs));
+        assert_eq!(receiver.silent().unwrap().available(), has(own));
+        crate::supply(channels, &mut lanes, own.max(1700), &[theirs.max(1700)]).unwrap();
+        let [Lane { sender, receiver }] = &mut lanes;
         let choices = BitVec::random(1500, &mut Prg::from_seed(Block(9)));
         let (mut macs, mut keys) = (vec![Block::ZERO; 1500], vec![Block::ZERO; 1500]);
         let mut work = Workspace::default();
@@ -281,9 +293,9 @@ fn too_large_a_draw() {
 fn expansions_are_bound_to_session_and_number() {
     let of = |session: u8, lane: u64, params: LpnParams| {
         let stream = ExtensionId { sender: Some(0.into()), receiver: 1.into(), lane };
-        let mut binding = Binding::new(&[session; 32], stream, params);
-        let first = binding.next();
-        [binding.next(), first].concat()
+        let mut binding = Binding::new(&[session; 32], stream);
+        let first = binding.next(params);
+        [binding.next(params), first].concat()
     };
     let all =
         [of(1, 1, TINY), of(2, 1, TINY), of(1, 2, TINY), of(1, 1, LpnParams::ROWS[0])].concat();

@@ -130,6 +130,7 @@ impl Direction {
                     Box::new(softspoken::Receiver::new(&sender_trees, &SESSION, stream, tails)),
                 )
             }
+            OtExtension::Ferret => unreachable!("its tests are in src/ferret"),
         };
         Direction { delta, sender, receiver, channels: channels() }
     }

@@ -1,7 +1,7 @@
 //! Sessions in one process whose correlated OT starts from known seeds: everything after the base
 //! OTs, honest here, and with cheating peers in [`cheats`], [`many`], [`bits`],
-//! [`bits_softspoken`], [`anchored`] and [`threads`], a silent one in [`silent`]; whole attacks, as
-//! often as they should succeed, in [`attack`].
+//! [`bits_softspoken`], [`ferret`], [`anchored`] and [`threads`], a silent one in [`silent`]; whole
+//! attacks, as often as they should succeed, in [`attack`].
 
 mod anchored;
 mod attack;
@@ -9,6 +9,7 @@ mod bits;
 mod bits_softspoken;
 mod cheats;
 mod combined_cheats;
+mod ferret;
 mod league;
 mod many;
 #[path = "../../../interaction/tests/mesh/mod.rs"]
@@ -21,6 +22,7 @@ mod zero_test;
 use std::sync::Arc;
 
 use symbolon_ot::cot::{ExtensionId, MAX_DRAW, SelectiveFailureGuard};
+use symbolon_ot::ferret::{LpnParams, Receiver, Sender};
 use symbolon_ot::iknp::{self, COLUMNS};
 use symbolon_ot::pprf::{self, TreeParams};
 use symbolon_ot::setup::Lane;
@@ -140,6 +142,7 @@ impl Ends {
                 return Lane { sender: Box::new(sender), receiver: Box::new(receiver) };
             }
             OtExtension::SoftSpoken { k } => k,
+            OtExtension::Ferret => return self.ferret([theirs, own], (delta, guard), tails),
         };
         let params =
             |tree_sender, tree_receiver| TreeParams { session, tree_sender, tree_receiver, k };
@@ -148,6 +151,23 @@ impl Ends {
         let sender = softspoken::Sender::new(&punctured.unwrap(), session, to, guard.clone());
         let (trees, _) = pprf::build_trees(params(me, peer), own);
         let receiver = softspoken::Receiver::new(&trees, session, from, tails);
+        Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
+    }
+
+    /// Starts silent OT, with IKNP for its first base.
+    fn ferret(
+        self,
+        seeds: [&Seeds; 2],
+        key: (&Delta, &Arc<SelectiveFailureGuard>),
+        mut tails: Prg,
+    ) -> Lane {
+        let Ends { me, peer, lane } = self;
+        let first = self.start(OtExtension::Iknp, seeds, key, tails.child());
+        let stream = |sender, receiver| ExtensionId { sender: Some(sender), receiver, lane };
+        let (to, from) = (stream(me, peer), stream(peer, me));
+        let (session, rows) = (SESSION.as_bytes(), LpnParams::USED);
+        let sender = Sender::new(first.sender, session, to, rows, tails.child());
+        let receiver = Receiver::new(first.receiver, session, from, rows, tails.child());
         Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
     }
 }

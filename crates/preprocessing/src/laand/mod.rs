@@ -91,10 +91,12 @@ pub const CHUNK: usize = 4224;
 const LARGE_CHUNK: usize = 10_688;
 
 /// Returns the number of triples in a chunk. Each chunk takes a draw of correlated OTs with a check
-/// of 2 kB. That is a tenth of a small draw of `softspoken8`, which is meant for slow links.
-pub(crate) fn chunk(ot_extension: OtExtension) -> usize {
+/// of 2 kB. That is a tenth of a small draw of `softspoken8`, which is meant for slow links, and
+/// more than silent OT sends otherwise; between two parties, silent draws need no check.
+pub(crate) fn chunk(ot_extension: OtExtension, peers: usize) -> usize {
     match ot_extension {
         OtExtension::SoftSpoken { k: TreeDepth::Eight } => LARGE_CHUNK,
+        OtExtension::Ferret if peers > 1 => LARGE_CHUNK,
         _ => CHUNK,
     }
 }
@@ -282,7 +284,8 @@ impl LeakyAndGenerator {
         }
     }
 
-    /// Returns the lane's authenticated bits, for draws that are not triples.
+    /// Returns the lane's authenticated bits.
+    #[cfg(test)]
     pub fn bits(&mut self) -> &mut AuthBitGenerator {
         &mut self.bits
     }
@@ -308,9 +311,21 @@ impl LeakyAndGenerator {
         Ok((test, self.tests - 1))
     }
 
-    /// Returns a fresh random bit vector.
+    /// Returns the bits that this lane would draw next.
+    #[cfg(test)]
     pub fn random_bits(&mut self, n: usize) -> BitVec {
         BitVec::random(n, &mut self.prg)
+    }
+
+    /// Makes draws that are not triples, as [`AuthBitGenerator::draw`].
+    pub fn draw(
+        &mut self,
+        channels: &mut [Channel],
+        n: usize,
+        macs: &mut [&mut [Block]],
+        keys: &mut [&mut [Block]],
+    ) -> Result<BitVec> {
+        self.bits.draw(channels, (n, &mut self.prg), macs, keys)
     }
 
     /// Runs steps 1 to 4b for one part of a batch, up to this party's d. The bits of the part are
@@ -335,6 +350,13 @@ impl LeakyAndGenerator {
         let first_tweak = self.tweak;
         self.tweak += n as u128;
         self.scratch.memory.reset(ChunkBuffers::blocks(n.min(size), channels.len()));
+        let test = (self.lane == 0).then(|| zero_test::bits(part.length.width()));
+        let draws = (0..chunks).map(|chunk| {
+            let range = range(chunk);
+            Layout { n: range.len(), given: part.anchors.given(&range) }.len()
+        });
+        let draws: Vec<usize> = test.into_iter().chain(draws).collect();
+        self.bits.supply(channels, &draws, &vec![&draws; channels.len()])?;
         for step in 0..chunks + 2 * LOOKAHEAD {
             if step == chunks.max(LOOKAHEAD) {
                 // This was the end of the last draw. No peer's message delays it, so it is flushed
@@ -399,15 +421,11 @@ impl LeakyAndGenerator {
         range: Range<usize>,
     ) -> Result<()> {
         let layout = Layout { n: range.len(), given: part.anchors.given(&range) };
-        let fresh = [layout.n, layout.n - layout.given, layout.n];
-        let mut bits = fresh.map(|n| BitVec::random(n, &mut self.prg));
-        let mut all = bits[0].clone();
-        all.extend_from(&bits[1]);
-        all.extend_from(&bits[2]);
         let buffers = ChunkBuffers::of(&mut self.scratch.memory, channels.len());
         let macs = &mut buffers.macs[chunk % (LOOKAHEAD + 1)][..layout.len() * channels.len()];
         let mut macs: Vec<&mut [Block]> = macs.chunks_exact_mut(layout.len()).collect();
-        self.bits.draw_own(channels, &all, &mut macs)?;
+        let mut all = self.bits.draw_own(channels, layout.len(), &mut self.prg, &mut macs)?;
+        let mut bits = layout.ranges().map(|range| all.slice(range));
         all.zeroize();
         if layout.given > 0 {
             let given = part.anchors.bits(part.anchors.among(&range));

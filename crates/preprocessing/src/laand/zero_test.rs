@@ -87,14 +87,13 @@ impl ZeroTest {
         prg: &mut Prg,
     ) -> Result<ZeroTest> {
         let m = bits(width);
-        let bits = Zeroizing::new(BitVec::random(m, prg));
-        let mask = Secret::new(low(width, prg.block()));
         let room = || -> Vec<Blocks> {
             channels.iter().map(|_| Blocks::new(vec![Block::ZERO; m])).collect()
         };
         let (mut macs, keys) = (room(), room());
         let mut places: Vec<&mut [Block]> = macs.iter_mut().map(|macs| &mut macs[..]).collect();
-        draws.draw_own(channels, &bits, &mut places)?;
+        let bits = Zeroizing::new(draws.draw_own(channels, m, prg, &mut places)?);
+        let mask = Secret::new(low(width, prg.block()));
         Ok(ZeroTest { width, bits, mask, macs, keys, theirs: Vec::new() })
     }
 

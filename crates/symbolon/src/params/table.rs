@@ -209,7 +209,8 @@ static GENERAL: [General; 10] = [
             name: "ot",
             value_name: "NAME",
             help: "How correlated OTs are made: iknp; softspoken2, softspoken4, softspoken8, with a \
-                   half, a quarter, an eighth of its bytes; or auto, what suits the link",
+                   half, a quarter, an eighth of its bytes; ferret, with a hundredth for large \
+                   circuits, not in duplo and dualex; or auto, what suits the link",
             default: Some(AUTO),
             values: Values::Words(|| auto_or(&OtExtension::ALL.map(OtExtension::name))),
             place: 30,

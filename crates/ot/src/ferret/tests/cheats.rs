@@ -60,14 +60,21 @@ fn guess_of_a_place(height: usize, seed: u128, guess: usize) -> bool {
         }
     });
     direction.channels.0.set_adversary(Box::new(changed));
-    let offered = direction.run(Sender::offer, |r, b| {
-        r.send_base(b)?;
-        r.challenge(b)
-    });
+    let offered = direction.run(
+        |s, a| {
+            s.plan(1);
+            s.offer(a)
+        },
+        |r, b| {
+            r.plan(1);
+            r.send_base(b)?;
+            r.challenge(b)
+        },
+    );
     offered.0.unwrap();
     offered.1.unwrap();
     let right = direction.alpha(tree) % half == guess;
-    let answered = direction.run(Sender::answer, Receiver::accept);
+    let answered = direction.run(|s, a| s.answer(a), |r, b| r.accept(b));
     match right {
         true => answered.1.unwrap(),
         false => assert_noticed(&answered.1, 0, SILENT),

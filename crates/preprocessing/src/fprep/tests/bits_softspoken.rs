@@ -1,5 +1,5 @@
-//! The cheating peer in authenticated bits among n parties over SoftSpoken OT (Yang–Wang–Zhang
-//! 2020, Fig. 4): a party that equivocates consistently, so that each verifier's own check passes,
+//! The cheating peer in authenticated bits among n parties over SoftSpoken OT, and in part over
+//! Ferret (Yang–Wang–Zhang 2020, Fig. 4): a party that equivocates consistently, so that each verifier's own check passes,
 //! and one that guesses a block of one verifier's Δ.
 
 use std::sync::Mutex;
@@ -17,11 +17,25 @@ const SHARES: usize = 100;
 /// The number of parties, who cheats, and towards whom.
 type Case = (u16, u16, u16);
 
-const CASES: [Case; 5] = [(3, 0, 1), (3, 1, 2), (3, 2, 0), (5, 0, 4), (5, 3, 1)];
+static CASES: [Case; 5] = [(3, 0, 1), (3, 1, 2), (3, 2, 0), (5, 0, 4), (5, 3, 1)];
 
-fn parties(k: TreeDepth, n: u16, seed: u128) -> Vec<Party> {
+/// The extensions, each with the cases that do not take long with it.
+fn extensions() -> [(OtExtension, &'static [Case]); 4] {
+    let [two, four, eight] = TreeDepth::ALL.map(|k| (OtExtension::SoftSpoken { k }, &CASES[..]));
+    [two, four, eight, (OtExtension::Ferret, &CASES[..3])]
+}
+
+/// Returns the name of a correction, and how many columns it has.
+fn correction(extension: OtExtension) -> (&'static str, usize) {
+    match extension {
+        OtExtension::Ferret => ("ferret: bits", 1),
+        OtExtension::SoftSpoken { k } => ("softspoken: u", k.trees()),
+        OtExtension::Iknp => ("iknp: u", COLUMNS),
+    }
+}
+
+fn parties(extension: OtExtension, n: u16, seed: u128) -> Vec<Party> {
     let deltas = deltas(n, seed);
-    let extension = OtExtension::SoftSpoken { k };
     parties_by(extension, (n, 1, seed), |me, _| deltas[usize::from(me)])
 }
 
@@ -51,21 +65,22 @@ impl Equivocator {
 /// Returns the cheater's channel to the peer with index `index`.
 fn equivocating(
     shared: &Arc<Mutex<Equivocator>>,
-    k: TreeDepth,
+    extension: OtExtension,
     (index, to_victim): (usize, bool),
     change: fn(&mut [u8]),
 ) -> FnAdversary {
     let (corrected, sent) = (shared.clone(), shared.clone());
     let mut draws = 0;
+    let (point, columns) = correction(extension);
     let adversary = FnAdversary::new().on_state(move |at, u| {
-        if at != "softspoken: u" {
+        if at != point {
             return;
         }
         draws += 1;
         if draws > 1 || !to_victim {
             return;
         }
-        let stride = u.len() / k.trees();
+        let stride = u.len() / columns;
         let mut difference = vec![0; stride];
         change(&mut difference);
         for u in u.chunks_exact_mut(stride) {
@@ -95,14 +110,19 @@ fn equivocating(
 
 /// Returns parties of which one sends a victim other bits with a matching x̃, and tells every peer
 /// in the echo what that peer expects.
-fn with_other_bits(k: TreeDepth, case: Case, seed: u128, change: fn(&mut [u8])) -> Vec<Party> {
+fn with_other_bits(
+    extension: OtExtension,
+    case: Case,
+    seed: u128,
+    change: fn(&mut [u8]),
+) -> Vec<Party> {
     let (n, cheater, victim) = case;
-    let mut parties = parties(k, n, seed);
+    let mut parties = parties(extension, n, seed);
     let digests = vec![[0; 32]; usize::from(n) - 1];
     let shared = Equivocator { cheater, digests, ..Equivocator::default() };
     let shared = Arc::new(Mutex::new(shared));
     for (index, peer) in peers_of(cheater, usize::from(n)).enumerate() {
-        let adversary = equivocating(&shared, k, (index, peer == victim), change);
+        let adversary = equivocating(&shared, extension, (index, peer == victim), change);
         agree(&mut parties, cheater, peer.number(), adversary);
     }
     parties
@@ -113,11 +133,11 @@ type Drawn = (BitVec, [Vec<Vec<Block>>; 2]);
 
 /// Draws bits of all parties. The broadcasts are not compared yet.
 fn draw(open: &mut Preprocessor, lanes: &mut Lanes) -> Result<Drawn> {
-    let bits = BitVec::random(SHARES, &mut open.prg);
     let mut blocks = [0, 1].map(|_| vec![vec![Block::ZERO; SHARES]; lanes[0].len()]);
     let [mut macs, mut keys] =
         blocks.each_mut().map(|all| all.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
-    open.lanes[0].bits().draw(&mut lanes[0], &bits, &mut macs, &mut keys)?;
+    let bits = (SHARES, &mut open.prg);
+    let bits = open.lanes[0].bits().draw(&mut lanes[0], bits, &mut macs, &mut keys)?;
     Ok((bits, blocks))
 }
 
@@ -135,11 +155,11 @@ fn all(bits: &mut [u8]) {
 /// and two honest parties hold keys for different bits.
 #[test]
 fn every_pairwise_check_passes() {
-    for k in TreeDepth::ALL {
-        for case in CASES {
+    for (extension, cases) in extensions() {
+        for &case in cases {
             let (n, cheater, victim) = case;
             let deltas = deltas(n, 41);
-            let ended = all_end_well(run(with_other_bits(k, case, 41, first), draw));
+            let ended = all_end_well(run(with_other_bits(extension, case, 41, first), draw));
             let (bits, [macs, _]) = &ended[usize::from(cheater)];
             for peer in peers_of(cheater, usize::from(n)).map(usize::from) {
                 let (_, [_, keys]) = &ended[peer];
@@ -149,7 +169,7 @@ fn every_pairwise_check_passes() {
                 for (number, (mac, key)) in macs.iter().zip(keys).enumerate() {
                     let other = number == 0 && from == victim;
                     let expected = *key ^ deltas[peer].select(bits.get(number) ^ other);
-                    assert!(*mac == expected, "{k:?}: bit {number} of {to} towards {peer}");
+                    assert!(*mac == expected, "{extension}: bit {number} of {to} towards {peer}");
                 }
             }
         }
@@ -159,22 +179,22 @@ fn every_pairwise_check_passes() {
 /// Steps 3 and 6: other bits towards one verifier, in all blocks of its Δ, with a matching x̃. Both
 /// honest verifiers' checks pass, and the cheater agrees with the echo of each. The honest parties'
 /// comparison always catches it.
-/// Cheat: 3, 5; one, SoftSpoken | Fig. 4, steps 3 and 6 | other bits towards one party, with their
+/// Cheat: 3, 5; one, SoftSpoken, Ferret | Fig. 4, steps 3 and 6 | other bits towards one party, with their
 /// own x̃, so that every pairwise check passes | `broadcast echo` | always
 #[test]
 fn other_bits_towards_one_peer_with_their_own_hash() {
-    for k in TreeDepth::ALL {
+    for (extension, cases) in extensions() {
         let mut caught = Rate::default();
         for (change, seed) in [(first as fn(&mut [u8]), 42), (all, 43)] {
-            for case in CASES {
-                let parties = with_other_bits(k, case, seed, change);
+            for &case in cases {
+                let parties = with_other_bits(extension, case, seed, change);
                 let ended = run(parties, |open, lanes| open.shares(lanes, SHARES));
                 let results: Vec<_> = ended.into_iter().map(|(_, result)| result).collect();
                 mesh::assert_caught(&results, &[case.1], BROADCAST_CHECK);
                 caught.note(true);
             }
         }
-        caught.assert_predicted(1.0, &format!("{} bits a block, equivocated", k.bits()));
+        caught.assert_predicted(1.0, &format!("{extension}, equivocated"));
     }
 }
 
@@ -184,7 +204,7 @@ fn unnoticed(k: TreeDepth, runs: u64) -> Rate {
     let (n, cheater, victim) = (3, 1, 2);
     let run_one = |number: u64| {
         let seed = 5_000 + u128::from(number);
-        let mut parties = parties(k, n, seed);
+        let mut parties = parties(OtExtension::SoftSpoken { k }, n, seed);
         let tree = number as usize % k.trees();
         for peer in [0, victim] {
             let mut draws = 0;

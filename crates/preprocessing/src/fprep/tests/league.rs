@@ -47,11 +47,11 @@ fn checks(cheat: bool, ot_extension: OtExtension) -> [Result<()>; 2] {
             if me == 0 && cheat {
                 mesh::cheat(lanes, VICTIM, spoiled());
             }
-            let (lane, bits) = (usize::from(me), BitVec::zeros(BITS));
+            let (lane, prg) = (usize::from(me), &mut open.prg);
             let macs: &mut [&mut [Block]] = &mut [one, other];
-            let drawn = open.lanes[lane].bits().draw_own(&mut lanes[lane], &bits, macs);
+            let drawn = open.lanes[lane].bits().draw_own(&mut lanes[lane], BITS, prg, macs);
             lanes[lane].iter_mut().for_each(|channel| channel.flush().unwrap());
-            [drawn, Ok(())]
+            [drawn.map(drop), Ok(())]
         };
         // The senders' channels stay open until the victim has seen both.
         (results, std::mem::take(lanes))
