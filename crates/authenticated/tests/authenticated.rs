@@ -11,6 +11,7 @@ mod cheats_two_lanes;
 #[path = "../../engine/tests/common/mod.rs"]
 mod common;
 mod known;
+mod silent_ot;
 mod stored;
 mod stream;
 mod tinytable;

@@ -9,6 +9,8 @@ use symbolon_protocols::{Protocol, Rho};
 
 use crate::common::{self, Setting, run_all};
 
+const FERRET: OtExtension = OtExtension::Ferret;
+
 /// Runs all phases, and compares each with the forecast.
 #[track_caller]
 fn assert_forecast(circuit: &Circuit, setting: Setting) {
@@ -122,7 +124,7 @@ fn streamed_circuits_are_forecast() {
 fn garbling_among_several_is_forecast() {
     for parties in [3, 5] {
         let circuit = common::circuit_of(20, parties);
-        for ot in [OtExtension::Iknp, OtExtension::SoftSpoken { k: TreeDepth::Four }] {
+        for ot in [FERRET, OtExtension::Iknp, OtExtension::SoftSpoken { k: TreeDepth::Four }] {
             assert_forecast(&circuit, Setting { parties, ot, ..of(Protocol::Ywz) });
         }
     }
@@ -130,6 +132,38 @@ fn garbling_among_several_is_forecast() {
     let setting = Setting { parties: 3, ..of(Protocol::Ywz) };
     assert_forecast(&circuit, setting);
     assert_forecast(&circuit, Setting { segment_gates: Some(3_000), ..setting });
+}
+
+/// Silent OT: expansions in the set-up, several in one round, between segments, and for numbers of
+/// inputs that differ.
+#[test]
+fn expansions_are_forecast() {
+    let circuit = common::two_layers(60_000, Receivers::only([1]));
+    let wrk = Setting { ot: FERRET, ..of(Protocol::Wrk) };
+    for segment_gates in [None, Some(25_000)] {
+        assert_forecast(&circuit, Setting { segment_gates, ..wrk });
+    }
+    let circuit = common::circuit_of(4_000, 3);
+    let ywz = Setting { parties: 3, ot: FERRET, ..of(Protocol::Ywz) };
+    for segment_gates in [None, Some(3_000)] {
+        assert_forecast(&circuit, Setting { segment_gates, ..ywz });
+    }
+    let circuit = builtin::by_name("aes128:sbox-expanded").unwrap();
+    assert_forecast(&circuit, Setting { ot: FERRET, ..of(Protocol::TinyTable) });
+}
+
+/// A protocol that draws without knowing what its peer draws refuses silent OT.
+#[test]
+fn the_others_have_no_silent_ot() {
+    let circuit = common::two_layers(3, Receivers::All);
+    for protocol in [Protocol::Duplo, Protocol::DualEx] {
+        let setting = Setting { ot: FERRET, ..of(protocol) };
+        let ended = run_all(setting, &circuit, &[vec![true; 3], vec![true; 3]], |_| ());
+        for party in ended {
+            let refused = party.outputs.unwrap_err().to_string();
+            assert!(refused.contains("has no OT ferret"), "{refused}");
+        }
+    }
 }
 
 #[test]

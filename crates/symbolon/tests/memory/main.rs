@@ -104,6 +104,8 @@ scenes! {
     nothing_is_left_of_wrk_in_segments_on_two_threads: Streamed,
     nothing_is_left_of_ywz_among_three: Three,
     nothing_is_left_of_ywz_with_iknp: Iknp,
+    nothing_is_left_of_silent_ot: Silent,
+    nothing_is_left_of_silent_ot_among_three: SilentThree,
     nothing_is_left_of_tinytable: TinyTable,
     nothing_is_left_of_duplo: Duplo,
     nothing_is_left_of_dualex: DualEx,

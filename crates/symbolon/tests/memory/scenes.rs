@@ -36,6 +36,8 @@ pub enum Scene {
     Streamed,
     Three,
     Iknp,
+    Silent,
+    SilentThree,
     TinyTable,
     Duplo,
     DualEx,
@@ -52,13 +54,15 @@ pub enum Scene {
 
 use Scene::*;
 
-const ALL: [Scene; 18] = [
+const ALL: [Scene; 20] = [
     Left,
     FourRow,
     HalfGates,
     Streamed,
     Three,
     Iknp,
+    Silent,
+    SilentThree,
     TinyTable,
     Duplo,
     DualEx,
@@ -112,6 +116,8 @@ impl Scene {
             }
             Three => evaluate(Protocol::Ywz, (3, 1), |config| config),
             Iknp => evaluate(Protocol::Ywz, (2, 1), |config| config.ot(OtExtension::Iknp)),
+            Silent => evaluate(Protocol::Wrk, (2, 2), |config| config.ot(OtExtension::Ferret)),
+            SilentThree => evaluate(Protocol::Ywz, (3, 1), |config| config.ot(OtExtension::Ferret)),
             TinyTable => evaluate(Protocol::TinyTable, (2, 1), |config| config),
             Duplo => evaluate(Protocol::Duplo, (2, 1), |config| config),
             DualEx => evaluate(Protocol::DualEx, (2, 1), |config| config),
