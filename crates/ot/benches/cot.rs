@@ -20,23 +20,27 @@ const SESSION: [u8; 32] = [1; 32];
 /// Draws in one turn.
 const DRAWS: usize = 64;
 
-/// What is measured: an extension, or Ferret, by the rows of its table.
+/// What is measured: an extension with chosen bits, Ferret by the rows of its table, or its random
+/// bits, with the expansions of a session.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     By(OtExtension),
     Ferret(LpnParams),
+    Silent,
 }
 
 impl Kind {
     fn all() -> Vec<Kind> {
         let extensions = OtExtension::DIRECT.iter().copied().map(Kind::By);
-        extensions.chain(LpnParams::ROWS.into_iter().map(Kind::Ferret)).collect()
+        let rows = LpnParams::ROWS.into_iter().map(Kind::Ferret);
+        extensions.chain(rows).chain([Kind::Silent]).collect()
     }
 
     fn name(self) -> String {
         match self {
             Kind::By(ot_extension) => ot_extension.to_string(),
             Kind::Ferret(row) => format!("ferret{}k", row.table() >> 10),
+            Kind::Silent => "silent".to_string(),
         }
     }
 
@@ -45,6 +49,7 @@ impl Kind {
         match self {
             Kind::By(ot_extension) => ot_extension,
             Kind::Ferret(_) => OtExtension::SoftSpoken { k: TreeDepth::Four },
+            Kind::Silent => OtExtension::Ferret,
         }
     }
 
@@ -56,6 +61,10 @@ impl Kind {
                 let rows = (MAX_DRAW + 128) as f64;
                 let expansion = ferret::expansion_bytes(row) as f64 / row.gain() as f64 * rows;
                 (expansion + ferret::draw_bytes(MAX_DRAW) as f64) / MAX_DRAW as f64
+            }
+            Kind::Silent => {
+                let row = LpnParams::USED[LpnParams::USED.len() - 1];
+                ferret::expansion_bytes(row) as f64 / row.gain() as f64
             }
         }
     }
@@ -126,14 +135,36 @@ fn timed(f: impl FnOnce()) -> Duration {
     own.unwrap_or_else(|| wall.elapsed())
 }
 
+/// Makes a turn's expansions, if the lane is silent, and its draws. Returns whether it is.
+fn silent(party: &mut Party, receives: bool) -> bool {
+    let Party { channel, lane, blocks, .. } = party;
+    if lane.sender.silent().is_none() {
+        return false;
+    }
+    let n = DRAWS * MAX_DRAW;
+    let [own, theirs] = if receives { [n, 0] } else { [0, n] };
+    let both = (std::slice::from_mut(channel), std::slice::from_mut(lane));
+    symbolon_ot::supply(both.0, both.1, own, &[theirs]).expect("both are honest");
+    for _ in 0..DRAWS {
+        match receives {
+            true => drop(lane.receiver.silent().map(|r| r.bits(blocks).expect("supplied"))),
+            false => lane.sender.silent().map_or((), |s| s.keys(blocks).expect("supplied")),
+        }
+    }
+    true
+}
+
 /// Runs `DRAWS` draws in one direction, with both parties at work. Returns the time from start to
 /// end, and the processor time of the sender and of the receiver.
-fn turn([keys, macs]: &mut [Party; 2]) -> [Duration; 3] {
+fn turn(kind: Kind, [keys, macs]: &mut [Party; 2]) -> [Duration; 3] {
     let choices = BitVec::random(MAX_DRAW, &mut macs.prg);
     let start = Instant::now();
     let (sender, receiver) = std::thread::scope(|scope| {
         let receiver = scope.spawn(|| {
             timed(|| {
+                if kind == Kind::Silent && silent(macs, true) {
+                    return;
+                }
                 for _ in 0..DRAWS {
                     let Party { channel, lane, blocks, work, .. } = &mut *macs;
                     lane.receiver.extend(channel, &choices, blocks, work).expect("sent");
@@ -143,6 +174,9 @@ fn turn([keys, macs]: &mut [Party; 2]) -> [Duration; 3] {
             })
         });
         let sender = timed(|| {
+            if kind == Kind::Silent && silent(keys, false) {
+                return;
+            }
             for _ in 0..DRAWS {
                 let Party { channel, lane, blocks, work, .. } = &mut *keys;
                 lane.sender.extend(channel, blocks, work).expect("honest");
@@ -172,7 +206,7 @@ fn main() {
     for _ in 0..rounds {
         for (i, &kind) in kinds.iter().enumerate() {
             set_ups[i].push(session(kind).1);
-            for (times, time) in turns[i].iter_mut().zip(turn(&mut sessions[i])) {
+            for (times, time) in turns[i].iter_mut().zip(turn(kind, &mut sessions[i])) {
                 times.push(time);
             }
         }
