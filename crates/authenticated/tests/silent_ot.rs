@@ -22,7 +22,7 @@ proptest! {
         outputs in prop::collection::vec(
             (prop::collection::vec(any::<u32>(), 1..6), receivers(2)), 1..4),
         bits in prop::collection::vec(any::<bool>(), 18),
-        (known, streams, lanes): (bool, bool, bool),
+        (known, streams, lanes) in any::<(bool, bool, bool)>(),
         rho in prop::sample::select(vec![Rho::Bits40, Rho::Bits64, Rho::Bits80]),
         form in prop::sample::select(GateForm::ALL.to_vec()),
     ) {

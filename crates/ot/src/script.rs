@@ -181,6 +181,20 @@ pub fn silent_rows(parties: usize, n: usize) -> usize {
     if parties > 2 { 8 * column_bytes(n) } else { n }
 }
 
+/// Returns about how many bytes of tables a lane keeps with one peer, in both directions, while
+/// draws use this many outputs of silent OT.
+pub fn silent_memory(outputs: u64) -> u64 {
+    let tables: u64 = match LpnParams::USED {
+        [small, ..] if outputs <= small.gain() as u64 => small.table() as u64,
+        [.., large] => {
+            let expansions = outputs.div_ceil(large.gain() as u64) + 1;
+            expansions * large.table() as u64
+        }
+        [] => 0,
+    };
+    2 * 16 * tables
+}
+
 /// Returns the draws of this many correlated OTs.
 fn draws(n: usize) -> Vec<usize> {
     (0..n).step_by(MAX_DRAW).map(|at| MAX_DRAW.min(n - at)).collect()

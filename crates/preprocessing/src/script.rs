@@ -3,6 +3,7 @@
 
 use symbolon_ot::OtExtension;
 use symbolon_ot::cot::{CHECK_BYTES, MAX_DRAW};
+pub use symbolon_ot::script::silent_memory;
 use symbolon_ot::script::{Stocks, correction_bytes, cot, set_up, silent_rows};
 use symbolon_transport::PartyId;
 use symbolon_transport::script::{Script, Unit};

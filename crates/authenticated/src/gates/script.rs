@@ -6,9 +6,9 @@ use std::slice::Iter;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_engine::forecast::{DEPENDENT, Forecast, INDEPENDENT, ONLINE, SETUP, STREAMED, Way};
-use symbolon_engine::{Compiled, Demand};
+use symbolon_engine::{Compiled, Demand, OtExtension};
 use symbolon_preprocessing::bucketing::{self, Batch};
-use symbolon_preprocessing::script::Terms;
+use symbolon_preprocessing::script::{Terms, silent_memory};
 use symbolon_transport::script::Script;
 use symbolon_transport::{Error, Result};
 
@@ -75,10 +75,12 @@ pub(crate) fn terms(way: &Way<'_>) -> Terms {
 /// About how many bytes a process holds before it computes.
 pub(crate) const PROCESS: u64 = 8 << 20;
 
-/// Returns about how many bytes a batch of triples takes while it is made.
-pub(crate) fn batch_memory(batches: &[Batch], peers: u64) -> u64 {
+/// Returns about how many bytes a batch of triples takes while it is made, with what silent OT
+/// keeps of its expansions.
+pub(crate) fn batch_memory(batches: &[Batch], peers: u64, ot: OtExtension) -> u64 {
     let most = batches.iter().map(|batch| batch.leaky() as u64).max().unwrap_or(0);
-    most * (64 * peers + 48)
+    let silent = if ot == OtExtension::Ferret { silent_memory(3 * most) } else { 0 };
+    most * (64 * peers + 48) + silent * peers
 }
 
 /// Forecasts a run on material that is made for its circuit.
@@ -139,7 +141,8 @@ pub(crate) fn forecast<G: GarblingScript>(
         gates
     };
     let wires = plan.slots() as u64 * 32 * (peers + 1);
-    let memory = PROCESS + batch_memory(&batches, peers) + 96 * kept * peers + 100 * kept + wires;
+    let memory =
+        PROCESS + batch_memory(&batches, peers, way.ot) + 96 * kept * peers + 100 * kept + wires;
     Ok(Forecast { scripts, within_percent: 0, exact_rounds: true, memory })
 }
 

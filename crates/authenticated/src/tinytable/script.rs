@@ -86,7 +86,7 @@ pub(super) fn forecast(circuit: &Compiled, way: &Way<'_>) -> Result<Forecast> {
         scripts.push(script);
     }
     let triples: u64 = batches.iter().map(|batch| batch.triples as u64).sum();
-    let memory = PROCESS + batch_memory(&batches, 1) + 96 * triples;
+    let memory = PROCESS + batch_memory(&batches, 1, way.ot) + 96 * triples;
     Ok(Forecast { scripts, within_percent: 0, exact_rounds: true, memory })
 }
 
