@@ -21,7 +21,7 @@ const IKNP: Unit = Unit::new("iknp", 32.0);
 const SOFTSPOKEN_2: Unit = Unit::new("softspoken2", 33.0);
 const SOFTSPOKEN_4: Unit = Unit::new("softspoken4", 45.0);
 const SOFTSPOKEN_8: Unit = Unit::new("softspoken8", 190.0);
-const FERRET: Unit = Unit::new("ferret", 45.0);
+const FERRET: Unit = Unit::new("ferret", 155.0);
 
 /// The part of [`FERRET`] that an expansion takes for each of its outputs, used or not.
 const EXPANSION: f64 = 0.4;
