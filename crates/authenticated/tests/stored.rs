@@ -13,7 +13,9 @@ use symbolon_authenticated::{
     ywz,
 };
 use symbolon_circuit::{Circuit, Receivers};
-use symbolon_engine::{Compiled, Demand, GateForm, OutputBits, PoolRange, RunTerms};
+use symbolon_engine::{
+    Compiled, Demand, GateForm, OtExtension, OutputBits, PoolRange, RunTerms,
+};
 use symbolon_transport::{Error, Result};
 
 fn fill(setting: Setting, need: &Demand) -> Vec<Pool> {
@@ -74,7 +76,8 @@ fn settings() -> Vec<Setting> {
     let options =
         chosen(TinyTableOptions { commitment: Commitment::Code, ..TinyTableOptions::default() });
     let code = Setting { options, ..tables };
-    vec![wrk(GateForm::FourRow), wrk(GateForm::HalfGates), ywz(2), ywz(3), tables, code]
+    let silent = Setting { ot: OtExtension::Ferret, ..ywz(2) };
+    vec![wrk(GateForm::FourRow), wrk(GateForm::HalfGates), ywz(2), ywz(3), tables, code, silent]
 }
 
 fn bits(circuit: &Circuit, seed: usize) -> Vec<Vec<bool>> {
