@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use symbolon::circuit::{Circuit, Input, PartyId, Receivers, Stats, Type, builtin, read_circuit};
+use pyo3::types::{PyBytes, PyDict};
+use symbolon::circuit::{
+    Circuit, Input, PartyId, Receivers, Stats, Type, builtin, native, read_circuit,
+};
 use symbolon::plan::{self, Alternative, PlanRequest};
 use symbolon::{BitVec, CancelHandle, Compiled, Error, ProtocolBytes, Rho, protocol_bytes};
 use symbolon_lang::{CompileError, Options, compile_file, compile_text};
@@ -101,6 +103,23 @@ impl PyCircuit {
     fn from_bytes(py: Python<'_>, file: &[u8]) -> PyResult<PyCircuit> {
         let read = wait(py, &CancelHandle::new(), || read_circuit(file).map_err(Error::from))?;
         Ok(PyCircuit(Arc::new(raise(py, read)?.0)))
+    }
+
+    /// Its file: what `from_bytes` reads, with the same digest.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let write = || {
+            let mut file = Vec::new();
+            native::write(&self.0, &mut file).map(|()| file)
+        };
+        Ok(PyBytes::new(py, &wait(py, &CancelHandle::new(), write)??))
+    }
+
+    /// Pickles it as its file.
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let file = slf.get().to_bytes(slf.py())?;
+        Ok((slf.get_type().getattr("from_bytes")?, (file,)))
     }
 
     /// Compiles `text`, or the program in `path` with the modules in its folder.

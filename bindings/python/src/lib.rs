@@ -6,6 +6,7 @@ mod circuit;
 mod dealer;
 mod door;
 mod error;
+mod exchange;
 mod inputs;
 mod keys;
 mod outputs;
@@ -29,6 +30,7 @@ fn _symbolon(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<door::PyNodes>()?;
     module.add_class::<door::PySubmission>()?;
     module.add_class::<session::PySession>()?;
+    module.add_class::<exchange::PyExchange>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(settings::options, module)?)?;
     module.add_function(wrap_pyfunction!(error::error_of, module)?)?;

@@ -9,12 +9,13 @@ use pyo3::types::PyDict;
 use symbolon::store::{Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{
-    CancelHandle, Config, Dealer, Endpoint, Error, Identity, Listener, PeerInfo, Result, Session,
-    Transport,
+    CancelHandle, Config, Dealer, Endpoint, Error, Exchange, Identity, Listener, PeerInfo, Result,
+    Session, Transport,
 };
 
 use crate::circuit::PyCircuit;
 use crate::error::raise;
+use crate::exchange::PyExchange;
 use crate::inputs::{Given, inputs_of};
 use crate::outputs::Ran;
 use crate::settings::Settings;
@@ -102,6 +103,23 @@ impl PySession {
         self.state().listen.clone()
     }
 
+    /// Whether the protocol evaluates many times together.
+    #[getter]
+    fn batches(&self) -> bool {
+        let params = &self.settings.params;
+        params.protocol.runs_batches() && params.in_flight.is_none()
+    }
+
+    /// Connects to the other party for an exchange of public data about sessions to come, which
+    /// `about` describes: both parties must say the same.
+    fn exchange(&self, py: Python<'_>, about: String) -> PyResult<PyExchange> {
+        let Taken { door, cancel, .. } = self.take(py, false)?;
+        let config = self.config(py, door, &cancel);
+        let begun = wait(py, &cancel, || Exchange::begin(config?, &[("shards", about)]));
+        self.state().busy = false;
+        Ok(PyExchange::new(raise(py, begun?)?, cancel))
+    }
+
     /// Evaluates a circuit with this party's inputs; connects, if that was not done before.
     fn run(
         &self,
@@ -109,7 +127,18 @@ impl PySession {
         circuit: &PyCircuit,
         inputs: Vec<(String, Given)>,
     ) -> PyResult<Ran> {
-        let inputs = raise(py, inputs_of(&circuit.0, self.party, &inputs))?;
+        self.run_each(py, circuit, vec![inputs])
+    }
+
+    /// Evaluates a circuit once for each of these inputs, one after the other, as `run` does.
+    fn run_each(
+        &self,
+        py: Python<'_>,
+        circuit: &PyCircuit,
+        rows: Vec<Vec<(String, Given)>>,
+    ) -> PyResult<Ran> {
+        let inputs = rows.iter().map(|row| inputs_of(&circuit.0, self.party, row));
+        let inputs = raise(py, inputs.collect::<Result<Vec<_>>>())?;
         let Taken { open, door, cancel } = self.take(py, true)?;
         let config = match &open {
             Some(_) => None,
@@ -128,7 +157,8 @@ impl PySession {
                 (None, None) => unreachable!("there is one of them"),
             };
             let before = session.report();
-            let outputs = session.evaluate(&inputs)?;
+            let outputs = inputs.iter().map(|inputs| session.evaluate(inputs));
+            let outputs = outputs.collect::<Result<Vec<_>>>()?;
             let report = session.report().since(&before);
             Ok((session, outputs, report))
         });
@@ -139,7 +169,7 @@ impl PySession {
             state.open = Some((session, cancel));
         }
         drop(state);
-        Ran::new(py, outputs, &report)
+        Ran::of(py, outputs, &report, Vec::new())
     }
 
     /// Evaluates a circuit once for each of these inputs, in a session of its own.

@@ -151,6 +151,20 @@ fn private_folder(within: &Path) -> PathBuf {
     folder
 }
 
+/// Copies a package, with those in it.
+fn copy_modules(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        let copy = to.join(file.file_name());
+        match file.file_type().unwrap().is_dir() {
+            true if file.file_name() == "__pycache__" => {}
+            true => copy_modules(&file.path(), &copy),
+            false => drop(std::fs::copy(file.path(), copy).unwrap()),
+        }
+    }
+}
+
 #[test]
 fn the_package_s_tests_pass() {
     if !has_what_it_takes() {
@@ -159,13 +173,7 @@ fn the_package_s_tests_pass() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().unwrap();
     let package = folder.path().join("symbolon");
-    std::fs::create_dir(&package).unwrap();
-    for file in std::fs::read_dir(here.join("python/symbolon")).unwrap() {
-        let file = file.unwrap();
-        if file.file_type().unwrap().is_file() {
-            std::fs::copy(file.path(), package.join(file.file_name())).unwrap();
-        }
-    }
+    copy_modules(&here.join("python/symbolon"), &package);
     std::fs::copy(library(), package.join("_symbolon.abi3.so")).unwrap();
     let service = cfg!(unix).then(|| Service::start(&private_folder(folder.path())));
     let mut tests = python();

@@ -104,6 +104,44 @@ def test_after_a_failure_the_parties_meet_again(keys, pair, both) -> None:
         again.close()
 
 
+def test_parties_exchange_public_data(keys, pair, both) -> None:
+    zero, one = pair(keys, timeout=10)
+    with zero, one:
+        ends = both(lambda: zero._session.exchange("x"), lambda: one._session.exchange("x"))
+        swapped = both(lambda: ends[0].swap(b"zero", 9), lambda: ends[1].swap(b"one", 9))
+        assert swapped == [b"one", b"zero"]
+        # What is longer than was agreed is refused, and the exchange is over.
+        errors = both(lambda: ends[0].swap(b"0123456789", 9), lambda: ends[1].swap(b"", 9))
+        assert isinstance(errors[1], sy.CheatingDetected), errors
+        with pytest.raises(RuntimeError, match="over"):
+            ends[1].swap(b"", 9)
+        for end in ends:
+            end.close()
+        errors = both(lambda: zero._session.exchange("x"), lambda: one._session.exchange("y"))
+        assert [(error.ours, error.theirs) for error in errors] == [("x", "y"), ("y", "x")]
+
+
+def test_many_rows_over_one_session(keys, pair, both) -> None:
+    zero, one = pair(keys)
+    with zero, one:
+        assert not zero._session.batches
+        for start in (0, 100):
+            rows = [[("x", str(start + row))] for row in range(3)], [[("y", "5")]] * 3
+            ran = both(
+                lambda rows=rows: zero._session.run_each(ADDER, rows[0]),
+                lambda rows=rows: one._session.run_each(ADDER, rows[1]),
+            )
+            sums = [[row.get("sum") for row in each["outputs"]] for each in ran]
+            assert sums == [[start + 5, start + 6, start + 7]] * 2
+        # Only the first call has set up a session.
+        assert all(
+            phase["bytes_sent"] == 0 for phase in ran[0]["report"] if phase["phase"] == "setup"
+        )
+    assert sy.Party(
+        0, insecure=True, peers={1: sy.Peer("a:1")}, protocol="tinytable"
+    )._session.batches
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -1,5 +1,7 @@
 """Functions traced from Python."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -203,3 +205,9 @@ def test_an_error_of_types_shows_the_author_s_line() -> None:
 
     with pytest.raises(sy.CompileError, match="the author's line"):
         sy.function(mixed).stats()
+
+
+def test_a_circuit_travels_as_its_file() -> None:
+    circuit = sy.source("fn main(x: [u8; 3] from 0) -> (y: u8 to 1) { x[0] + x[2] }")
+    for copy in (sy.circuit(circuit.to_bytes()), pickle.loads(pickle.dumps(circuit))):
+        assert copy.digest == circuit.digest and copy.inputs[0].type == "[u8; 3]"

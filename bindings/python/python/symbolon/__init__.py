@@ -11,6 +11,9 @@ cheat:
 ``simulate`` runs all parties here. On a machine of its own, a party is a `Party`.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from ._circuits import builtin, circuit, load, source
 from ._clients import Submission, submit
 from ._cost import Cost, ProtocolCost
@@ -73,6 +76,19 @@ from ._types import (
     u64,
     uint,
 )
+
+if _TYPE_CHECKING:
+    from . import ray as ray
+
+
+def __getattr__(name: str) -> _Any:
+    """Imports ``sy.ray`` when it is first used: it needs Ray, and takes a second."""
+    if name == "ray":
+        from importlib import import_module
+
+        return import_module("symbolon.ray")
+    raise AttributeError(f"module 'symbolon' has no attribute '{name}'")
+
 
 __all__ = [
     "Array",

@@ -86,6 +86,11 @@ class Party:
         contacts = [peers.get(number, Peer(address=listen)) for number in numbers]
         self._party = party
         self._has_store = store is not None
+        # What `symbolon.ray` needs of a party.
+        self._listens = listen is not None
+        self._encrypts = key is not None
+        self._peers, self._dealer = dict(peers), dealer
+        self._options, self._progress = dict(options), progress
         self._session = Session(
             {
                 "party": party,
