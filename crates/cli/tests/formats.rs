@@ -86,6 +86,51 @@ fn ports_of_a_foreign_file_take_types_and_names() {
 }
 
 #[test]
+fn a_file_of_bytes_is_read_and_written() {
+    let folder = folder();
+    let here = folder.path();
+    fs::write(
+        here.join("p.sym"),
+        "fn main(a: [u16; 4] from 0, b: u4 from 1) -> (sums: [u16; 4] to all, low: u4 to all) {\n\
+         let mut sums = a;\n for i in 0..4 { sums[i] += 1; }\n (sums, b ^ 1)\n}\n",
+    )
+    .unwrap();
+    let run = |a: &str, words: &[&str]| {
+        let a = format!("a=@{a}");
+        let local = ["local", "p.sym", "--transport", "tcp", "--json", "--input", &a];
+        symbolon_in(here, "", &[&local[..], &["--input", "b=@b.bin"], words].concat())
+    };
+    fs::write(here.join("a.bin"), [1, 0, 255, 255, 0, 1, 7, 0]).unwrap();
+    fs::write(here.join("b.bin"), [6]).unwrap();
+    let saves = ["--save", "sums=sums.bin", "--save", "low=low.BIN"];
+    let result = run("a.bin", &saves).expect(0).json();
+    assert_eq!(result["outputs"][0]["value"], serde_json::json!([2, 0, 257, 8]), "{result}");
+    let saved = |name| fs::read(here.join(name)).unwrap();
+    assert_eq!((saved("sums.bin"), saved("low.BIN")), (vec![2, 0, 0, 0, 1, 1, 8, 0], vec![7]));
+
+    // One value after another, and a list that is filled up.
+    let batch = ["--batch", "2", "--protocol", "tinytable"];
+    fs::write(here.join("b.bin"), [6, 5]).unwrap();
+    fs::write(here.join("two.bin"), [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+    run("two.bin", &batch).expect(0);
+    run("a.bin", &batch).expect(0);
+    fs::write(here.join("three.bin"), [0; 24]).unwrap();
+    run("three.bin", &batch).expect(2).says(&["`a`"]);
+    fs::write(here.join("three.bin"), [0; 23]).unwrap();
+    run("three.bin", &batch).expect(2).says(&["takes 8 bytes for each evaluation"]);
+    fs::write(here.join("b.bin"), [6]).unwrap();
+    fs::write(here.join("short.bin"), [1, 0]).unwrap();
+    let result = run("short.bin", &["--pad"]).expect(0).json();
+    assert_eq!(result["outputs"][0]["value"], serde_json::json!([2, 1, 1, 1]), "{result}");
+
+    run("short.bin", &[]).expect(2).says(&["short.bin", "`a`", "takes 8 bytes", "has 2"]);
+    fs::write(here.join("short.bin"), [1, 0, 2]).unwrap();
+    run("short.bin", &["--pad"]).expect(2).says(&["takes 8 bytes, the file has 3"]);
+    fs::write(here.join("b.bin"), [0x16]).unwrap();
+    run("a.bin", &[]).expect(2).says(&["b.bin", "no wire for a bit that is set"]);
+}
+
+#[test]
 fn labels_that_do_not_fit_are_usage_failures() {
     let folder = folder();
     let refused = |words: &[&str], text: &str| {

@@ -14,7 +14,7 @@ use super::Wrong;
 use super::format::format_value;
 use super::key::{self, Chosen};
 use super::parse::{
-    alone, cell, elements, is_raw, line_of, parse, typed, unquoted, without_brackets,
+    PART, alone, cell, elements, line_of, raw_in_parts, typed, unquoted, without_brackets,
 };
 use super::text::is_text;
 use crate::validate::MAX_WIRES;
@@ -72,9 +72,6 @@ pub fn parse_file_to(
     read(&input.ty, text, form, &mut Sink::new(&mut take)).map_err(error)
 }
 
-/// This many bits of list elements are passed on together.
-const PART: usize = 1 << 12;
-
 /// Where the bits go that are read.
 struct Sink<'s> {
     take: &'s mut dyn FnMut(&[bool]),
@@ -110,9 +107,8 @@ fn read(ty: &Type, text: &str, form: &FileForm, to: &mut Sink<'_>) -> Result<(),
     if form.json {
         return one_value(ty, text, key::document(text)?, form.pad, to);
     }
-    if is_raw(whole) {
-        (to.take)(&Zeroizing::new(parse(ty, whole)?));
-        return Ok(());
+    if let Some(done) = raw_in_parts(whole, ty.width() as usize, to.take) {
+        return Ok(done?);
     }
     let Type::Array { len, elem } = ty else {
         let first = line_of(text, whole);
@@ -273,10 +269,10 @@ fn one_value(
         return list.finish(pad);
     }
     let inner = unquoted(value);
-    let read = if is_raw(inner) && !is_text(ty) {
-        parse(ty, inner).map(|all| (to.take)(&Zeroizing::new(all)))
-    } else {
-        to.one(ty, |bits| typed(ty, value, bits))
+    let raw = || raw_in_parts(inner, ty.width() as usize, to.take);
+    let read = match (!is_text(ty)).then(raw).flatten() {
+        Some(done) => done,
+        None => to.one(ty, |bits| typed(ty, value, bits)),
     };
     Ok(read.map_err(|reason| format!("line {}: {reason}", line_of(text, value)))?)
 }

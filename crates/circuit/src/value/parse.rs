@@ -50,15 +50,27 @@ pub(super) fn is_raw(text: &str) -> bool {
 }
 
 /// Adds raw bits; returns nothing if the text has another form.
-pub(super) fn raw(text: &str, width: usize, bits: &mut Vec<bool>) -> Option<Result<(), String>> {
+fn raw(text: &str, width: usize, bits: &mut Vec<bool>) -> Option<Result<(), String>> {
+    raw_in_parts(text, width, &mut |part| bits.extend_from_slice(part))
+}
+
+/// Passes on raw bits, some at a time; returns nothing if the text has another form.
+pub(super) fn raw_in_parts(
+    text: &str,
+    width: usize,
+    take: &mut dyn FnMut(&[bool]),
+) -> Option<Result<(), String>> {
     if !is_raw(text) {
         return None;
     }
     let (prefix, digits) = text.split_once(':')?;
-    Some(if prefix == "hex" { hex(digits, width, bits) } else { binary(digits, width, bits) })
+    Some(if prefix == "hex" { hex(digits, width, take) } else { binary(digits, width, take) })
 }
 
-fn binary(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
+/// This many bits are passed on together.
+pub(super) const PART: usize = 1 << 12;
+
+fn binary(digits: &str, width: usize, take: &mut dyn FnMut(&[bool])) -> Result<(), String> {
     if digits.len() != width {
         return Err(format!("`bits:` needs exactly {width} digits, {} given", digits.len()));
     }
@@ -67,12 +79,24 @@ fn binary(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String
     if !all_binary {
         return Err("`bits:` takes the digits 0 and 1 only".into());
     }
-    bits.extend(digits.bytes().map(|byte| byte & 1 == 1));
+    in_parts(digits.bytes().map(|byte| byte & 1 == 1), take);
     Ok(())
 }
 
-/// Adds `width` bits: those of the hexadecimal digits, from the last one on, then zeros.
-pub(super) fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
+fn in_parts(mut bits: impl Iterator<Item = bool>, take: &mut dyn FnMut(&[bool])) {
+    let mut part = Zeroizing::new(Vec::with_capacity(PART));
+    loop {
+        part.clear();
+        part.extend(bits.by_ref().take(PART));
+        if part.is_empty() {
+            return;
+        }
+        take(&part);
+    }
+}
+
+/// Passes on `width` bits: those of the hexadecimal digits, from the last one on, then zeros.
+pub(super) fn hex(digits: &str, width: usize, take: &mut dyn FnMut(&[bool])) -> Result<(), String> {
     if digits.is_empty() {
         return Err("no hexadecimal digits".into());
     }
@@ -84,25 +108,16 @@ pub(super) fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<()
     if digits.len() > most {
         return Err(format!("at most {most} hexadecimal digits fit, {} given", digits.len()));
     }
-    let end = bits.len() + width;
-    let mut beyond = 0;
-    for byte in digits.bytes().rev() {
-        // The low halves of `0` and `a` are 0 and 1, and letters are those with a bit above the low
-        // six.
-        let digit = (byte & 15) + 9 * (byte >> 6);
-        for i in 0..4 {
-            let bit = digit >> i & 1;
-            if bits.len() < end {
-                bits.push(bit == 1);
-            } else {
-                beyond |= bit;
-            }
-        }
-    }
-    if beyond != 0 {
+    // The low halves of `0` and `a` are 0 and 1, and letters are those with a bit above the low
+    // six.
+    let value = |byte: u8| (byte & 15) + 9 * (byte >> 6);
+    let spare = (4 * digits.len()).saturating_sub(width);
+    if value(digits.as_bytes()[0]) >> (4 - spare) != 0 {
         return Err(format!("the hexadecimal number does not fit into {width} bits"));
     }
-    bits.resize(end, false);
+    let digits = digits.bytes().rev().map(value);
+    let bits = digits.flat_map(|digit| [0, 1, 2, 3].map(|i| digit >> i & 1 == 1));
+    in_parts(bits.chain(std::iter::repeat(false)).take(width), take);
     Ok(())
 }
 
@@ -298,7 +313,7 @@ pub(super) fn hexadecimal(
     bits: &mut Vec<bool>,
 ) -> Result<(), String> {
     let start = bits.len();
-    hex(digits, width, bits)?;
+    hex(digits, width, &mut |part| bits.extend_from_slice(part))?;
     let number = &mut bits[start..];
     if let (true, Some((&top, rest))) = (signed, number.split_last()) {
         // As above: all bits are seen, whatever they are.

@@ -40,6 +40,8 @@ VALUES
                    make integers of texts
     @FILE.json     one JSON document
     @FILE.json#KEY the value of a key, or of that key in each object of a list
+    @FILE.bin      its bytes, eight wires each, the first wire the lowest bit of the first byte:
+                   bytes as they are, numbers and arrays of them in little-endian order
     - or @-        a text, from standard input (for one input)
   Wire 0 is the least significant bit of an integer, and element 0 of an array has the lowest wires.
   So hex: writes the last element of an array first, and the usual hexadecimal test strings of AES
@@ -208,8 +210,8 @@ pub struct ValueArgs {
     /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
     #[arg(long)]
     pub pad: bool,
-    /// Write an output to a file, by the file's name as CSV (`.csv`), JSON (`.json`), or text with
-    /// an element a line
+    /// Write an output to a file, by the file's name as CSV (`.csv`), JSON (`.json`), bytes
+    /// (`.bin`), or text with an element a line
     #[arg(long = "save", value_name = "OUTPUT=FILE", value_parser = assignment)]
     pub saves: Vec<(String, String)>,
 }

@@ -16,18 +16,30 @@ pub struct Limit {
     what: &'static str,
     /// In bytes.
     bytes: u64,
-    /// Whether it may be something else than text.
-    binary: bool,
+    content: Content,
+}
+
+/// What a file may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Text,
+    /// Text, or a circuit in this project's own format.
+    TextOrNative,
+    Bytes,
 }
 
 /// A circuit file: some forty million gates.
-pub const CIRCUIT: Limit = Limit { what: "a circuit", bytes: 1 << 30, binary: true };
+pub const CIRCUIT: Limit =
+    Limit { what: "a circuit", bytes: 1 << 30, content: Content::TextOrNative };
 
 /// A settings file.
-pub const SETTINGS: Limit = Limit { what: "settings", bytes: 64 << 20, binary: false };
+pub const SETTINGS: Limit = Limit { what: "settings", bytes: 64 << 20, content: Content::Text };
 
 /// An input's value, or one value per line: a million-bit value in any form fits many times.
-pub const VALUE: Limit = Limit { what: "a value", bytes: 256 << 20, binary: false };
+pub const VALUE: Limit = Limit { what: "a value", bytes: 256 << 20, content: Content::Text };
+
+/// The bytes of an input's value, or of one value after another.
+pub const VALUE_BYTES: Limit = Limit { what: "a value", bytes: 256 << 20, content: Content::Bytes };
 
 /// Reads a file, or the pipe that a shell makes of `<(command)`.
 ///
@@ -49,7 +61,11 @@ impl Limit {
     /// sparse file.
     fn read_all(self, from: &mut impl Read) -> std::io::Result<Zeroizing<Vec<u8>>> {
         files::read_checked(from, self.bytes, |bytes, old| {
-            let is_text = !self.binary || !native::is_native(bytes);
+            let is_text = match self.content {
+                Content::Text => true,
+                Content::TextOrNative => !native::is_native(bytes),
+                Content::Bytes => false,
+            };
             match is_text && bytes[old..].contains(&0) {
                 true => Err(std::io::Error::new(ErrorKind::InvalidData, "it is not text")),
                 false => Ok(()),

@@ -15,7 +15,7 @@ use symbolon_clients::Layout;
 
 use crate::common::error::{CliError, CliResult};
 use crate::common::packed::Packed;
-use crate::common::reading::{VALUE, read_standard_input, read_text};
+use crate::common::reading::{VALUE, VALUE_BYTES, read, read_standard_input, read_text};
 use crate::common::secret::InputText;
 use crate::source::{CircuitSpec, Loaded, clients, from_folder, place};
 
@@ -97,6 +97,9 @@ impl InputSources {
                 ("standard input".to_string(), read_standard_input(VALUE)?)
             }
             Some(path) => {
+                if is_kind(Path::new(path), "bin") {
+                    return of_bytes(input, &from_folder(base, path), how);
+                }
                 let path = chosen_columns(base, path, &mut form);
                 form.csv = !how.by_line && is_kind(&path, "csv");
                 form.json = !how.by_line && is_kind(&path, "json");
@@ -140,6 +143,37 @@ impl InputSources {
         })?;
         Ok(vec![bits])
     }
+}
+
+/// Reads the bytes of a value, or with a batch of one value after another: eight wires a byte, the
+/// first wire the lowest bit of the first byte.
+fn of_bytes(input: &Input, path: &Path, how: Reading<'_>) -> CliResult<Vec<Packed>> {
+    let mut bytes = read(path, VALUE_BYTES)?;
+    let Input { name, ty, .. } = input;
+    let wrong = |what| CliError::usage(format!("{}: input `{name}` ({ty}) {what}", path.display()));
+    let width = ty.width() as usize;
+    let takes = BitVec::byte_len(width);
+    let given = bytes.len();
+    let ends_with_an_element = match ty {
+        Type::Array { elem, .. } => (8 * given as u64).is_multiple_of(elem.width().max(1)),
+        _ => false,
+    };
+    if how.pad && given < takes && ends_with_an_element {
+        // It does not grow in place, which could leave a copy behind.
+        let mut padded = Zeroizing::new(vec![0; takes]);
+        padded[..given].copy_from_slice(&bytes);
+        bytes = padded;
+    }
+    let (count, each) = match how.by_line {
+        true => (given.checked_div(takes).unwrap_or(0), " for each evaluation"),
+        false => (1, ""),
+    };
+    if bytes.len() != count * takes {
+        return Err(wrong(format!("takes {takes} bytes{each}, the file has {given}")));
+    }
+    let one = |place| BitVec::from_bytes(width, &bytes[place * takes..][..takes]).map(Packed);
+    let values: Option<Vec<Packed>> = (0..count).map(one).collect();
+    values.ok_or_else(|| wrong("has no wire for a bit that is set in its last byte".to_string()))
 }
 
 /// Reads a value a line.
@@ -242,6 +276,9 @@ impl Saves {
 
 /// Writes a value to a file, element by element.
 fn write_value(path: &Path, ty: &Type, bits: &Packed) -> io::Result<()> {
+    if is_kind(path, "bin") {
+        return std::fs::write(path, &*Zeroizing::new(bits.0.to_bytes()));
+    }
     let mut out = Text { out: BufWriter::new(File::create(path)?), failed: None };
     let written = match is_kind(path, "json") {
         true => write_json(ty, bits, &mut out),

@@ -68,7 +68,7 @@ fn content(text: &str, len: u32, bits: &mut Vec<bool>) -> Result<(), String> {
     let width = 8 * len as usize;
     let digits = text.strip_prefix("hex:").filter(|digits| digits.len() == width / 4);
     if let Some(digits) = digits {
-        return hex(digits, width, bits);
+        return hex(digits, width, &mut |part| bits.extend_from_slice(part));
     }
     if text.len() > len as usize {
         return Err(format!("at most {len} bytes of UTF-8 fit, {} given", text.len()));
