@@ -103,8 +103,8 @@ fn assert_expansion_caught(
 
 /// The first expansion; those of the round after it; and one between the segments of a stream, when
 /// tables of earlier segments are out.
-/// Cheat: `wrk`, `ywz` 2, Ferret | any expansion of a run | a wrong sum, or a wrong answer | `silent
-/// OT consistency` | always
+/// Cheat: `wrk`, `ywz` 2, Ferret | any expansion of a run | a wrong sum, or a wrong answer |
+/// `silent OT consistency` | always
 #[test]
 fn a_wrong_expansion_ends_a_run() {
     for kind in ["ferret: sums", "ferret: answer"] {
@@ -118,8 +118,8 @@ fn a_wrong_expansion_ends_a_run() {
     }
 }
 
-/// Cheat: `ywz` 3, one, Ferret | any expansion of a run | a wrong sum or answer towards one of two |
-/// `silent OT consistency` | always
+/// Cheat: `ywz` 3, one, Ferret | any expansion of a run | a wrong sum or answer towards one of
+/// two | `silent OT consistency` | always
 #[test]
 fn a_wrong_expansion_towards_one_of_two() {
     for kind in ["ferret: sums", "ferret: answer"] {

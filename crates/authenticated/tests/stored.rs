@@ -13,9 +13,7 @@ use symbolon_authenticated::{
     ywz,
 };
 use symbolon_circuit::{Circuit, Receivers};
-use symbolon_engine::{
-    Compiled, Demand, GateForm, OtExtension, OutputBits, PoolRange, RunTerms,
-};
+use symbolon_engine::{Compiled, Demand, GateForm, OtExtension, OutputBits, PoolRange, RunTerms};
 use symbolon_transport::{Error, Result};
 
 fn fill(setting: Setting, need: &Demand) -> Vec<Pool> {

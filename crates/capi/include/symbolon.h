@@ -214,7 +214,7 @@ symbolon_status symbolon_config_new(uint16_t party,
 // Sets a parameter by its name in settings files:
 //
 // `protocol`, `rho`, `form`, `ot`, `threads`, `batch`, `in_flight`, `mac_bits`, `psi`,
-// `kappa_b`, `kappa_b_per`, `segment_gates`, `pool_gates`, `components`,
+// `kappa_b`, `kappa_b_per`, `segment_gates`, `pool_gates`, `components`, `mac`,
 //
 // or `timeout` (seconds). All parties must set the same, but for `timeout`, and for `form` and
 // `ot`, which the others may leave out if one party sets them.
@@ -458,7 +458,8 @@ symbolon_status symbolon_node_config_set(symbolon_node_config *node_config,
                                          const char *value,
                                          symbolon_error **error);
 
-// Keeps prepared executions in a store, so that they outlast a restart. All parties do so, or none.
+// Keeps prepared executions in a store, so that they outlast a restart. All parties do so, or
+// none.
 symbolon_status symbolon_node_config_store(symbolon_node_config *node_config,
                                            const symbolon_store *store,
                                            symbolon_error **error);
@@ -499,8 +500,8 @@ symbolon_status symbolon_node_call(const symbolon_node *node,
                                    symbolon_call **call,
                                    symbolon_error **error);
 
-// Waits for the answer of a call for at most `seconds`. `outputs` is null if there is none in time:
-// the call goes on, and may be waited for again. Each time it gives outputs of their own.
+// Waits for the answer of a call for at most `seconds`. `outputs` is null if there is none in
+// time: the call goes on, and may be waited for again. Each time it gives outputs of their own.
 symbolon_status symbolon_call_wait(const symbolon_call *call,
                                    double seconds,
                                    symbolon_outputs **outputs,

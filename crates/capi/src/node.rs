@@ -202,7 +202,8 @@ pub unsafe extern "C" fn symbolon_node_config_set(
     unsafe { call(error, work) }
 }
 
-/// Keeps prepared executions in a store, so that they outlast a restart. All parties do so, or none.
+/// Keeps prepared executions in a store, so that they outlast a restart. All parties do so, or
+/// none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_node_config_store(
     node_config: *mut NodeConfigHandle,
@@ -354,8 +355,8 @@ pub unsafe extern "C" fn symbolon_node_call(
     unsafe { compute(error, work) }
 }
 
-/// Waits for the answer of a call for at most `seconds`. `outputs` is null if there is none in time:
-/// the call goes on, and may be waited for again. Each time it gives outputs of their own.
+/// Waits for the answer of a call for at most `seconds`. `outputs` is null if there is none in
+/// time: the call goes on, and may be waited for again. Each time it gives outputs of their own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_call_wait(
     call: *const CallHandle,

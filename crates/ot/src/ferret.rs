@@ -46,9 +46,9 @@
 //! # Memory and waiting
 //! Both sides keep the roots of the trees, or the sums, and grow a tree when a draw needs its
 //! outputs: less than the table of k blocks. An expansion needs both parties at the same time.
-//! [`crate::supply`] makes all that the next draws need, in both directions. A draw of columns that finds
-//! too few outputs makes the missing expansion itself, for which the peer must be in the other side
-//! of the same draw.
+//! [`crate::supply`] makes all that the next draws need, in both directions. A draw of columns that
+//! finds too few outputs makes the missing expansion itself, for which the peer must be in the
+//! other side of the same draw.
 //!
 //! Departure: Ferret: χ | one for each leaf | ρ_j·χ_y, for trees j and leaves y | a product of two
 //! random factors: 2^-127 instead of 2^-128

@@ -360,8 +360,8 @@ impl Node {
         }
     }
 
-    /// Returns what tells when [`Node::stock`] or [`Node::announced`] may return something else than
-    /// now.
+    /// Returns what tells when [`Node::stock`] or [`Node::announced`] may return something else
+    /// than now.
     pub fn changes(&self) -> Changes {
         self.shared.told.changes()
     }

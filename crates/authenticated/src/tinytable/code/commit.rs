@@ -11,9 +11,9 @@
 //! Once it has all corrections, the verifier draws coefficients χ. The prover opens Σ χ_j·s_j, and
 //! the sum of its masks likewise: 128 totals (256 for ρ > 40), each of which is hidden by a row of
 //! its own. A digest covers all Σ χ_j·V_j, and all Σ χ_j·M_j for the 128-bit MACs M_j on the
-//! tables' bits. The verifier computes both from what was opened. `docs/proofs/tinytable-codes.md` proves
-//! that the commitments then are words of the codes, except in positions where the prover guessed
-//! a, and commit to the authenticated bits.
+//! tables' bits. The verifier computes both from what was opened. `docs/proofs/tinytable-codes.md`
+//! proves that the commitments then are words of the codes, except in positions where the prover
+//! guessed a, and commit to the authenticated bits.
 //!
 //! The verifier itself draws the challenge: nobody else could grind it, and the totals are hidden
 //! whatever it is.

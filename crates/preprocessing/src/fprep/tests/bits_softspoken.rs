@@ -1,6 +1,6 @@
 //! The cheating peer in authenticated bits among n parties over SoftSpoken OT, and in part over
-//! Ferret (Yang–Wang–Zhang 2020, Fig. 4): a party that equivocates consistently, so that each verifier's own check passes,
-//! and one that guesses a block of one verifier's Δ.
+//! Ferret (Yang–Wang–Zhang 2020, Fig. 4): a party that equivocates consistently, so that each
+//! verifier's own check passes, and one that guesses a block of one verifier's Δ.
 
 use std::sync::Mutex;
 
@@ -179,8 +179,8 @@ fn every_pairwise_check_passes() {
 /// Steps 3 and 6: other bits towards one verifier, in all blocks of its Δ, with a matching x̃. Both
 /// honest verifiers' checks pass, and the cheater agrees with the echo of each. The honest parties'
 /// comparison always catches it.
-/// Cheat: 3, 5; one, SoftSpoken, Ferret | Fig. 4, steps 3 and 6 | other bits towards one party, with their
-/// own x̃, so that every pairwise check passes | `broadcast echo` | always
+/// Cheat: 3, 5; one, SoftSpoken, Ferret | Fig. 4, steps 3 and 6 | other bits towards one
+/// party, with their own x̃, so that every pairwise check passes | `broadcast echo` | always
 #[test]
 fn other_bits_towards_one_peer_with_their_own_hash() {
     for (extension, cases) in extensions() {
