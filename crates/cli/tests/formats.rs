@@ -104,7 +104,11 @@ fn a_file_of_bytes_is_read_and_written() {
     fs::write(here.join("b.bin"), [6]).unwrap();
     let saves = ["--save", "sums=sums.bin", "--save", "low=low.BIN"];
     let result = run("a.bin", &saves).expect(0).json();
-    assert_eq!(result["outputs"][0]["value"], serde_json::json!([2, 0, 257, 8]), "{result}");
+    assert_eq!(
+        result["outputs"][0]["value"],
+        serde_json::json!(["2", "0", "257", "8"]),
+        "{result}"
+    );
     let saved = |name| fs::read(here.join(name)).unwrap();
     assert_eq!((saved("sums.bin"), saved("low.BIN")), (vec![2, 0, 0, 0, 1, 1, 8, 0], vec![7]));
 
@@ -121,7 +125,7 @@ fn a_file_of_bytes_is_read_and_written() {
     fs::write(here.join("b.bin"), [6]).unwrap();
     fs::write(here.join("short.bin"), [1, 0]).unwrap();
     let result = run("short.bin", &["--pad"]).expect(0).json();
-    assert_eq!(result["outputs"][0]["value"], serde_json::json!([2, 1, 1, 1]), "{result}");
+    assert_eq!(result["outputs"][0]["value"], serde_json::json!(["2", "1", "1", "1"]), "{result}");
 
     run("short.bin", &[]).expect(2).says(&["short.bin", "`a`", "takes 8 bytes", "has 2"]);
     fs::write(here.join("short.bin"), [1, 0, 2]).unwrap();

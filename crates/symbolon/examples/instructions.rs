@@ -74,7 +74,7 @@ const RUNS: [(&str, u16, usize, Work); 17] = [
     ("ywz-stored", 2, 1, Work::Circuit(Protocol::Ywz, "random:16384/1024", Phases::Stored)),
     ("ywz-two-lanes", 2, 2, Work::Circuit(Protocol::Ywz, "random:16384/1024", Phases::Together)),
     ("tinytable", 2, 1, Work::Circuit(Protocol::TinyTable, "aes128:sbox", Phases::Together)),
-    ("duplo", 2, 1, Work::Circuit(Protocol::Duplo, "cbcmac:8", Phases::Together)),
+    ("duplo", 2, 1, Work::Circuit(Protocol::Duplo, "cbcmac:3", Phases::Together)),
     ("duplo-independent", 2, 1, Work::Circuit(Protocol::Duplo, "aes128", Phases::Independent)),
     ("dualex", 2, 1, Work::Circuit(Protocol::DualEx, "aes128", Phases::Together)),
     ("triples", 2, 1, Work::Triples(32768)),

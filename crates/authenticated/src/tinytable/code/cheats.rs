@@ -51,7 +51,7 @@ struct Dealt {
 fn bit(deltas: [u128; 2], prg: &mut Prg) -> [(bool, u128, u128); 2] {
     let bits = [prg.bool(), prg.bool()];
     let keys = [prg.block().0, prg.block().0];
-    let mac = |me: usize| keys[1 - me] ^ deltas[1 - me] * u128::from(bits[me]);
+    let mac = |me: usize| keys[1 - me] ^ (deltas[1 - me] * u128::from(bits[me]));
     [0, 1].map(|me| (bits[me], mac(me), keys[me]))
 }
 
