@@ -11,7 +11,7 @@ const MAX_DIGITS = 1234;
 /** A number below 10^TINY is 0 in every type. */
 const TINY = -1024;
 
-/** Returns the bits of the nearest number with `frac` bits after the point, ties to the even one. */
+/** Returns the bits of the nearest number with `frac` bits after the point, ties to even. */
 export function encodeFixed(written: string, int: number, frac: number): boolean[] {
     const raw = fromHex(written, int + frac);
     if (raw !== undefined) return raw;

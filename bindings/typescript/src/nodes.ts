@@ -147,7 +147,7 @@ export class Nodes {
         throw new NodeError(url, code, message, reply.status);
     }
 
-    /** Asks again where the node is not there. Doing so is safe: the same submission counts once. */
+    /** Asks again where the node is not there. That is safe: a submission counts once. */
     async #ask<T>(url: string, path: string, options: RequestInit = {}, wait = 0): Promise<T> {
         for (let tries = 1; ; tries += 1) {
             try {

@@ -5,7 +5,8 @@
 //! and page faults (on Linux). One at a time, and twenty at a time, with executions in memory and
 //! in stores. All calls find prepared executions; how fast these are made is what `symbolon bench`
 //! measures. The slowest of the first ten calls, which use memory for the first time, is told
-//! apart. The same is measured of two bare sessions, with TLS and without: the rest is what nodes cost.
+//! apart. The same is measured of two bare sessions, with TLS and without: the rest is what nodes
+//! cost.
 //! A part of a circuit's name as an argument measures that one alone.
 #![allow(missing_docs, clippy::print_stdout)]
 
