@@ -6,7 +6,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::common::{Ended, Setting, assert_caught, chosen, message, run_bent};
+use crate::cheats_tinytable::{run_and_hear, state};
+use crate::common::{Ended, Setting, assert_caught, chosen, message};
 use symbolon_authenticated::tinytable::{
     self,
     options::{Commitment, TinyTableOptions},
@@ -55,15 +56,8 @@ fn cheat_with(rho: Rho, cheater: u16, adversary: FnAdversary) -> ([Ended; 2], Ve
         chosen(TinyTableOptions { commitment: Commitment::Code, ..TinyTableOptions::default() });
     let (protocol, executions) = (&tinytable::SPEC, EXECUTIONS);
     let setting = Setting { protocol, executions, options, rho, ..Setting::default() };
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let all = heard.clone();
-    let adversary = adversary.on_incoming(move |kind, _, _| all.lock().unwrap().push(kind));
     let bits = |by: usize| (0..BITS).map(|i| i * by % 5 < 2).collect();
-    let ended = run_bent(setting, &circuit(), &[bits(3), bits(7)], |nets| {
-        nets[usize::from(cheater)].peers()[0].set_adversary(Box::new(adversary));
-    });
-    let heard = heard.lock().unwrap().clone();
-    (ended, heard)
+    run_and_hear((setting, circuit(), [bits(3), bits(7)]), cheater, adversary)
 }
 
 /// Asserts that either cheater is caught at this check before it learns any output mask.
@@ -77,23 +71,6 @@ fn assert_cheat(check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
             assert!(!heard.contains(&LAYER), "a table was opened before the check");
         }
     }
-}
-
-/// Changes the cheater's state at a point, the `index`-th time that it gets there.
-fn state(
-    point: &'static str,
-    index: usize,
-    change: impl Fn(&mut [u8]) + Send + 'static,
-) -> FnAdversary {
-    let mut times = 0;
-    FnAdversary::new().on_state(move |at, data| {
-        if at == point {
-            if times == index {
-                change(data);
-            }
-            times += 1;
-        }
-    })
 }
 
 /// Without a cheat, nobody is accused.

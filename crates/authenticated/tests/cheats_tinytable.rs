@@ -66,10 +66,20 @@ fn cheat_with(
     cheater: u16,
     adversary: FnAdversary,
 ) -> ([Ended; 2], Vec<&'static str>) {
+    let run = (setting(mac), circuit(Receivers::All), inputs(seed));
+    run_and_hear(run, cheater, adversary)
+}
+
+/// Runs a circuit with one cheating party; also returns the kinds of the messages that it received.
+pub fn run_and_hear(
+    (setting, circuit, inputs): (Setting, Circuit, [Vec<bool>; 2]),
+    cheater: u16,
+    adversary: FnAdversary,
+) -> ([Ended; 2], Vec<&'static str>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let all = heard.clone();
     let adversary = adversary.on_incoming(move |kind, _, _| all.lock().unwrap().push(kind));
-    let ended = run_bent(setting(mac), &circuit(Receivers::All), &inputs(seed), |nets| {
+    let ended = run_bent(setting, &circuit, &inputs, |nets| {
         nets[usize::from(cheater)].peers()[0].set_adversary(Box::new(adversary));
     });
     let heard = heard.lock().unwrap().clone();
@@ -97,7 +107,7 @@ fn assert_cheat(check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
 }
 
 /// Changes the cheater's state at a point, the `index`-th time that it gets there.
-fn state(
+pub fn state(
     point: &'static str,
     index: usize,
     change: impl Fn(&mut [u8]) + Send + 'static,
