@@ -12,8 +12,8 @@ use symbolon_transport::adversary::{Action, FnAdversary};
 pub fn check(data: &[u8]) {
     let [way_bits, index, operation, place, bytes @ ..] = data else { return };
     let ways = ways();
-    let (way, cheater) =
-        (ways[usize::from(way_bits % 8) % ways.len()], usize::from(way_bits / 8 % 2));
+    let way = &ways[usize::from(way_bits % 8) % ways.len()];
+    let cheater = usize::from(way_bits / 8 % 2);
     let other = way_bits / 16 % 2 == 1;
     let (index, operation, place) = (usize::from(*index), operation % 4, usize::from(*place));
     let bytes = bytes.to_vec();
@@ -35,15 +35,15 @@ pub fn check(data: &[u8]) {
         Action::Send
     });
     let mut nets = networks(way);
-    if other {
+    if other && way.protocol == Protocol::DualEx {
         let options = DualExOptions { psi: PsiForm::Asynchronous, ..DualExOptions::default() };
         nets.iter_mut().for_each(|net| net.options = options.into());
     }
     nets[cheater].peers()[0].set_adversary(Box::new(adversary));
     let circuit = circuit();
     let ended = both(nets, |net| {
-        let mut engine = way.0.set_up(net)?;
-        if other && way.0 == Protocol::Duplo {
+        let mut engine = way.protocol.set_up(net)?;
+        if other && way.protocol == Protocol::Duplo {
             return in_parts(net, engine.as_mut());
         }
         let material = engine.preprocess_for(net, circuit)?;

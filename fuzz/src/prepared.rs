@@ -12,13 +12,13 @@ fn written() -> &'static [[Vec<u8>; 2]] {
     WRITTEN.get_or_init(|| {
         let circuit = circuit();
         ways()
-            .into_iter()
+            .iter()
             .map(|way| {
                 let saved = both(networks(way), |net| {
-                    let material = way.0.set_up(net)?.preprocess_for(net, circuit)?;
+                    let material = way.protocol.set_up(net)?.preprocess_for(net, circuit)?;
                     let prepared = material.prepare(net, circuit)?;
                     let mut out = Vec::new();
-                    way.0.save_prepared(net, circuit, prepared, &mut out)?;
+                    way.protocol.save_prepared(net, circuit, prepared, &mut out)?;
                     Ok(out)
                 });
                 saved.map(|saved| saved.expect("an honest run"))
@@ -40,8 +40,8 @@ pub fn check(data: &[u8]) {
     } else if cut % 4 == 2 {
         saved.extend_from_slice(bytes);
     }
-    let (protocol, circuit) = (ways[number].0, circuit());
-    let net = &networks(ways[number])[party];
+    let (protocol, circuit) = (ways[number].protocol, circuit());
+    let net = &networks(&ways[number])[party];
     if let Err(error) = protocol.load_prepared(net, circuit, &mut saved.as_slice()) {
         assert!(is_expected(&error), "{error}");
     }

@@ -1,19 +1,38 @@
 //! Two parties in one process, for targets that reach decoders through a whole run.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
 use symbolon_circuit::builtin;
+use symbolon_protocols::tinytable::options::{Commitment, TinyTableOptions};
 use symbolon_protocols::{
     Compiled, GateForm, InputBits, Network, Options, OtExtension, OutputBits, Protocol, Rho,
     SEGMENT_GATES,
 };
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
 
-/// The ways of computing between two parties, in the order in which inputs number them.
-pub fn ways() -> Vec<(Protocol, GateForm)> {
-    let two = Protocol::ALL.iter().filter(|protocol| protocol.parties().contains(&2));
-    two.flat_map(|&protocol| protocol.forms().iter().map(move |&form| (protocol, form))).collect()
+/// A way of computing between two parties.
+pub struct Way {
+    pub protocol: Protocol,
+    form: GateForm,
+    options: Options,
+}
+
+/// All ways, in the order in which inputs number them: the protocols in each form, then
+/// `tinytable` with tables under a code.
+pub fn ways() -> &'static [Way] {
+    static WAYS: LazyLock<Vec<Way>> = LazyLock::new(|| {
+        let of = |protocol: Protocol, options: Options| {
+            let way = move |&form| Way { protocol, form, options: options.clone() };
+            protocol.forms().iter().map(way)
+        };
+        let two = Protocol::ALL.iter().filter(|protocol| protocol.parties().contains(&2));
+        let usual = two.flat_map(|&protocol| of(protocol, Options::default()));
+        let commitment = Commitment::Code;
+        let code = TinyTableOptions { commitment, ..TinyTableOptions::default() };
+        usual.chain(of(Protocol::TinyTable, code.into())).collect()
+    });
+    &WAYS
 }
 
 /// The circuit of all runs: x + y for two bits each, known to both.
@@ -34,7 +53,7 @@ pub fn is_right(outputs: &OutputBits) -> bool {
 }
 
 /// Both parties' networks.
-pub fn networks((_, form): (Protocol, GateForm)) -> [Network; 2] {
+pub fn networks(way: &Way) -> [Network; 2] {
     let meters = [Meter::new(), Meter::new()];
     let (zero, one) = memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), 1, None)
         .expect("memory connects");
@@ -49,9 +68,9 @@ pub fn networks((_, form): (Protocol, GateForm)) -> [Network; 2] {
             session: [7; 32],
             rho: Rho::Bits40,
             ot: OtExtension::default(),
-            form,
+            form: way.form,
             executions: 1,
-            options: Options::default(),
+            options: way.options.clone(),
             segment_gates: SEGMENT_GATES,
         }
     })

@@ -234,6 +234,8 @@ impl PyCircuit {
             dict.set_item("protocol", one.way.protocol.name())?;
             dict.set_item("form", one.way.form.name())?;
             dict.set_item("ot", one.way.ot.name())?;
+            let option = one.way.option.map(|(name, word)| (name.replace('-', "_"), word));
+            dict.set_item("protocol_options", option.into_iter().collect::<BTreeMap<_, _>>())?;
             dict.set_item("setup_bytes", one.setup_bytes)?;
             dict.set_item("bytes", one.bytes)?;
             dict.set_item("within_percent", one.within_percent)?;

@@ -211,6 +211,8 @@ pub struct ProtocolOption {
     pub check_circuit: Option<fn(&Value, &Circuit) -> Result<()>>,
     /// How to give a number that [`check`](ProtocolOption::check) rejects.
     pub comparison: Option<Comparison>,
+    /// The words that a plan proposes beside the usual value.
+    pub proposed: &'static [&'static str],
 }
 
 /// Numbers that are too low to be secure, for comparisons with published figures, on inputs that
@@ -231,7 +233,15 @@ impl ProtocolOption {
         usual: fn(Rho) -> Value,
     ) -> ProtocolOption {
         let check = |_: &Value, _: Rho| Ok(());
-        ProtocolOption { spec, result, usual, check, check_circuit: None, comparison: None }
+        ProtocolOption {
+            spec,
+            result,
+            usual,
+            check,
+            check_circuit: None,
+            comparison: None,
+            proposed: &[],
+        }
     }
 
     /// Returns the value that was chosen, if it was.

@@ -97,9 +97,8 @@ impl Measured {
         repeat: usize,
     ) -> Vec<[f64; 3]> {
         let name = |way: &Alternative| {
-            let (way, PlanRequest { link, evaluations, .. }) = (way.way, request);
-            let how = format!("{} {} {}", way.protocol.name(), way.form.name(), way.ot.name());
-            format!("{circuit} {link} {evaluations} {how}")
+            let PlanRequest { link, evaluations, .. } = request;
+            format!("{circuit} {link} {evaluations} {}", shown(way))
         };
         let due: Vec<&Alternative> =
             ways.iter().filter(|way| !self.all.contains_key(&name(way))).collect();
@@ -133,7 +132,8 @@ fn median(all: &[f64]) -> f64 {
 
 fn shown(way: &Alternative) -> String {
     let way = way.way;
-    format!("{} {} {}", way.protocol.name(), way.form.name(), way.ot.name())
+    let flag = way.flag();
+    format!("{} {} {} {flag}", way.protocol.name(), way.form.name(), way.ot.name())
 }
 
 fn main() {

@@ -41,13 +41,13 @@ const OT: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
 /// evaluation, phase by phase.
 pub fn protocol_bytes(circuit: &Circuit, parties: u16) -> Vec<ProtocolBytes> {
     let circuit = Compiled::new(circuit);
-    let ways = Combination::all(parties).filter(|way| way.ot == OT);
+    let ways = Combination::all(parties).filter(|way| way.ot == OT && way.option.is_none());
     ways.filter_map(|way| of(&circuit, parties, way)).collect()
 }
 
 /// Returns what one evaluation sends in this way, if the protocol can run the circuit.
 fn of(circuit: &Compiled, parties: u16, way: Combination) -> Option<ProtocolBytes> {
-    let Combination { protocol, form, ot } = way;
+    let Combination { protocol, form, ot, .. } = way;
     // Only phases that are apart can be told apart.
     let segment_gates = u64::MAX;
     let terms = RunTerms::default();
@@ -104,7 +104,8 @@ mod tests {
             let is_same = |form: &str| bytes.form.is_none_or(|own| own == form);
             let way = ways.iter().find(|one| {
                 let way = one.way;
-                way.protocol.name() == bytes.protocol && way.ot == OT && is_same(way.form.name())
+                let is_usual = way.ot == OT && way.option.is_none();
+                way.protocol.name() == bytes.protocol && is_usual && is_same(way.form.name())
             });
             assert_eq!(way.unwrap().bytes, bytes.total(), "{bytes:?}");
         }

@@ -13,6 +13,7 @@ mod rates;
 mod trial;
 
 use symbolon_protocols::forecast::{Forecast, SETUP, Way};
+use symbolon_protocols::options::Value;
 use symbolon_protocols::{Compiled, GateForm, OtExtension, Protocol, Rho, RunTerms, SEGMENT_GATES};
 use symbolon_transport::script::{LinkModel, play};
 use symbolon_transport::{Error, Result, SimulatedLink};
@@ -76,19 +77,49 @@ pub struct Combination {
     pub form: GateForm,
     /// The OT extension.
     pub ot: OtExtension,
+    /// An option of the protocol that is not at its default, and its value.
+    pub option: Option<(&'static str, &'static str)>,
 }
 
 impl Combination {
     /// Returns all that run among this many parties.
     pub fn all(parties: u16) -> impl Iterator<Item = Combination> {
         let possible = Protocol::ALL.iter().filter(move |one| one.parties().contains(&parties));
-        possible.flat_map(|protocol| {
-            protocol.forms().iter().flat_map(move |form| {
-                let of = |ot| Combination { protocol: *protocol, form: *form, ot };
-                protocol.extensions().iter().copied().map(of)
+        possible.flat_map(|&protocol| {
+            protocol.forms().iter().flat_map(move |&form| {
+                protocol.extensions().iter().flat_map(move |&ot| {
+                    let of = move |option| Combination { protocol, form, ot, option };
+                    proposed(protocol).map(of)
+                })
             })
         })
     }
+
+    /// Returns the options of the protocol.
+    pub fn options(self) -> symbolon_protocols::Options {
+        let mut options = symbolon_protocols::Options::default();
+        if let Some((name, word)) = self.option {
+            let all = self.protocol.options().iter();
+            all.filter(|one| one.spec.name == name)
+                .for_each(|one| options.set(one, Some(Value::Word(word))));
+        }
+        options
+    }
+
+    /// Returns the option as it is given to a command; empty if there is none.
+    pub fn flag(self) -> String {
+        self.option.map_or_else(String::new, |(name, word)| format!("--{name} {word}"))
+    }
+}
+
+/// Returns what a plan compares of a protocol's options: the defaults, and what they propose, each
+/// by itself.
+fn proposed(protocol: Protocol) -> impl Iterator<Item = Option<(&'static str, &'static str)>> {
+    let words = protocol
+        .options()
+        .iter()
+        .flat_map(|option| option.proposed.iter().map(|word| Some((option.spec.name, *word))));
+    std::iter::once(None).chain(words)
 }
 
 /// One way of running the circuit, for all evaluations together.
@@ -153,8 +184,9 @@ struct Part {
 /// Forecasts all evaluations.
 fn parts(circuit: &Compiled, way: Combination, request: PlanRequest) -> Result<Vec<Part>> {
     let PlanRequest { parties, evaluations, rho, .. } = request;
-    let Combination { protocol, form, ot } = way;
-    let terms = RunTerms { rho, ..RunTerms::default() };
+    let Combination { protocol, form, ot, .. } = way;
+    let options = way.options();
+    let terms = RunTerms { rho, options: &options, ..RunTerms::default() };
     let sized = |n: u64| usize::try_from(n).map_err(|_| Error::invalid_input("too many"));
     let plan = BatchPlan::new(protocol, circuit, parties, terms, evaluations)?;
     let part = |BatchWindows { windows, executions, times }| {
@@ -267,7 +299,7 @@ mod tests {
                 let at_once = evaluations == 1 || one.runs_batches();
                 let silent = one.extensions().contains(&OtExtension::Ferret);
                 let extensions = one.extensions().len() - usize::from(silent && !at_once);
-                extensions * one.forms().len()
+                extensions * one.forms().len() * proposed(*one).count()
             };
             let ways: usize = Protocol::ALL.iter().map(ways).sum();
             assert_eq!(all.len(), ways);

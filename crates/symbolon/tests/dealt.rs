@@ -10,9 +10,10 @@ use symbolon::circuit::{Circuit, builtin};
 use symbolon::dealer::{Client, DealerServer, Event, ServerLimits};
 use symbolon::store::{Filter, ItemKind, ItemState, Protection, Store};
 use symbolon::stored::{self, Amount};
+use symbolon::tinytable::{Commitment, TinyTableOptions};
 use symbolon::{
     Config, DEPENDENT, Dealer, Endpoint, Error, Fingerprint, GateForm, INDEPENDENT, Inputs,
-    OtExtension, Outputs, Protocol, Result, Session, Transport, TransportReason,
+    Options, OtExtension, Outputs, Protocol, Result, Session, Transport, TransportReason,
 };
 use symbolon_primitives::{Block, Prg, derive_block};
 use symbolon_transport::adversary::{Action, FnAdversary};
@@ -118,17 +119,21 @@ fn ciphertext(outputs: &Outputs) -> Option<u128> {
 #[test]
 fn what_is_dealt_gives_the_right_answer() {
     let circuit = &aes();
+    let code = TinyTableOptions { commitment: Commitment::Code, ..TinyTableOptions::default() };
+    let usual = Options::default;
     let cases = [
-        (Protocol::Wrk, Some(GateForm::FourRow), 2),
-        (Protocol::Wrk, Some(GateForm::HalfGates), 2),
-        (Protocol::Ywz, None, 2),
-        (Protocol::Ywz, None, 3),
-        (Protocol::TinyTable, None, 2),
+        (Protocol::Wrk, Some(GateForm::FourRow), 2, usual()),
+        (Protocol::Wrk, Some(GateForm::HalfGates), 2, usual()),
+        (Protocol::Ywz, None, 2, usual()),
+        (Protocol::Ywz, None, 3, usual()),
+        (Protocol::TinyTable, None, 2, usual()),
+        (Protocol::TinyTable, None, 2, code.into()),
     ];
-    for (protocol, form, parties) in cases {
+    for (protocol, form, parties, options) in cases {
         let house = House::open(WAIT, None);
         let ended = together(parties, |party, config| {
-            let config = config.protocol(protocol).form(form).dealer(house.dealer("a friend"));
+            let config = config.protocol(protocol).form(form).options(options.clone());
+            let config = config.dealer(house.dealer("a friend"));
             let mut session = Session::connect(config, circuit)?;
             assert_eq!(session.dealer(), Some("a friend"));
             let mut learnt = Vec::new();

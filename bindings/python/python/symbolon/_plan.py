@@ -21,6 +21,8 @@ class Way:
     """How it garbles."""
     ot: str
     """The OT extension."""
+    protocol_options: dict[str, str]
+    """The options of the protocol that are not at their defaults."""
     setup_bytes: int
     """What all parties together send in the set-up, without the handshake."""
     bytes: int
@@ -42,7 +44,8 @@ class Way:
     @property
     def options(self) -> dict[str, str]:
         """The options of `Party` and ``simulate`` for this way."""
-        return {"protocol": self.protocol, "form": self.form, "ot": self.ot}
+        usual = {"protocol": self.protocol, "form": self.form, "ot": self.ot}
+        return usual | self.protocol_options
 
 
 class Plan:
@@ -89,7 +92,7 @@ class Plan:
         for way in self.ways:
             rows.append(
                 (
-                    way.protocol,
+                    " ".join([way.protocol, *(f"{n}={v}" for n, v in way.protocol_options.items())]),
                     way.form,
                     way.ot,
                     f"{way.all_seconds:.3f}",

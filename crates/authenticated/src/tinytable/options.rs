@@ -44,22 +44,26 @@ pub static MAC_BITS: ProtocolOption = ProtocolOption {
             )
         },
     }),
+    proposed: &[],
 };
 
 /// How each party is committed to its tables.
-pub static MAC: ProtocolOption = ProtocolOption::new(
-    OptionSpec {
-        name: "mac",
-        value_name: "KIND",
-        help: "How tinytable commits the parties to their tables: a MAC on every bit, or a code, \
-               which takes less memory",
-        default: Some("bits"),
-        values: Values::Words(|| Commitment::ALL.map(Commitment::name).to_vec()),
-        place: 150,
-    },
-    "How the parties are committed to their tables; absent where it cannot be chosen.",
-    |_| Value::Word(Commitment::Bits.name()),
-);
+pub static MAC: ProtocolOption = ProtocolOption {
+    proposed: &[Commitment::Code.name()],
+    ..ProtocolOption::new(
+        OptionSpec {
+            name: "mac",
+            value_name: "KIND",
+            help: "How tinytable commits the parties to their tables: a MAC on every bit, or a \
+                   code, which takes less memory",
+            default: Some("bits"),
+            values: Values::Words(|| Commitment::ALL.map(Commitment::name).to_vec()),
+            place: 150,
+        },
+        "How the parties are committed to their tables; absent where it cannot be chosen.",
+        |_| Value::Word(Commitment::Bits.name()),
+    )
+};
 
 /// All options.
 pub(crate) static ALL: &[ProtocolOption] = &[MAC_BITS, MAC];

@@ -18,6 +18,9 @@ pub const GATES: usize = 2 * WIDTH;
 /// The maximum number of runs for each of the two inputs.
 const MOST_RUNS: u64 = 450;
 
+/// The number of runs of a row that is noticed in about half of them.
+pub const USUAL_RUNS: u64 = 200;
+
 /// One party's adversary on its channel to one peer.
 pub type Cheat = (u16, u16, FnAdversary);
 
@@ -38,7 +41,7 @@ impl Row<'_> {
         match self.noticed {
             0.0 | 1.0 => 80,
             few if few < 0.3 => MOST_RUNS,
-            _ => 200,
+            _ => USUAL_RUNS,
         }
     }
 }
@@ -59,13 +62,18 @@ impl Stage {
 
     /// Creates a stage for another circuit, in which each party has one input of [`WIDTH`] bits.
     pub fn of(setting: Setting, circuit: Circuit) -> Stage {
+        Stage::for_runs(MOST_RUNS, setting, circuit)
+    }
+
+    /// The same with material for fewer runs for each of the two inputs.
+    pub fn for_runs(runs: u64, setting: Setting, circuit: Circuit) -> Stage {
         let compiled = Compiled::new(&circuit);
         let Setting { protocol, parties, rho, executions, options, .. } = setting;
         let terms = RunTerms { rho, executions, options };
         let need = protocol.demand_of(&compiled, parties, terms).unwrap();
         let all = Demand {
-            and_gates: 2 * MOST_RUNS * need.and_gates,
-            input_bits: need.input_bits.iter().map(|n| 2 * MOST_RUNS * n).collect(),
+            and_gates: 2 * runs * need.and_gates,
+            input_bits: need.input_bits.iter().map(|n| 2 * runs * n).collect(),
         };
         let states = vec![Pool::default(); usize::from(setting.parties)];
         // Another protocol's pools may serve this one.

@@ -3,17 +3,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use symbolon_authenticated::tinytable;
+use symbolon_authenticated::tinytable::{
+    self,
+    options::{Commitment, TinyTableOptions},
+};
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Table, Type};
 use symbolon_transport::adversary::{Action, FnAdversary};
 
-use crate::common::Setting;
-use crate::stage::{Cheat, Row, Stage, WIDTH};
+use crate::common::{Setting, chosen};
+use crate::stage::{Cheat, Row, Stage, USUAL_RUNS, WIDTH};
 
 const INPUTS: &str = "tinytable: masked inputs";
 const MAC: &str = "tinytable: MAC";
 const MASKS: &str = "tinytable: output masks";
+const SUMS: &str = "tinytable: opened sums";
 
 /// Points at which a cheater's own state is changed; it continues with the changed state.
 const BITS: &str = "tinytable: own table bits";
@@ -50,6 +54,14 @@ fn rows(stage: &Stage, noticed: f64, adversary: &dyn Fn() -> FnAdversary) {
 
 fn stage() -> Stage {
     Stage::of(Setting { protocol: &tinytable::SPEC, ..Setting::default() }, circuit())
+}
+
+/// The same with tables under a code.
+fn code_stage() -> Stage {
+    let options = TinyTableOptions { commitment: Commitment::Code, ..TinyTableOptions::default() };
+    let setting =
+        Setting { options: chosen(options), protocol: &tinytable::SPEC, ..Setting::default() };
+    Stage::for_runs(USUAL_RUNS, setting, circuit())
 }
 
 /// Changes the cheater's state, the `index`-th time that it gets to a point.
@@ -137,4 +149,22 @@ fn lies_only_for_a_one() {
     let stage = stage();
     rows(&stage, 0.5, &|| if_a_one(BITS, first));
     rows(&stage, 0.5, &|| if_a_one(OWN_MAC, first));
+}
+
+/// Under a code a party also sends masked sums of words, whose places the peer knows.
+/// Cheat: `tinytable`, `--mac code` | – | nothing | no difference | 0
+#[test]
+fn honest_runs_under_a_code() {
+    rows(&code_stage(), 0.0, &FnAdversary::new);
+}
+
+/// Fig. 11: wrong table bits and wrong sums, and a wrong bit only if a masked input is 1.
+/// Cheat: `tinytable`, `--mac code`, one | Fig. 11 | table bits, sums, a lie only if a masked input
+/// is 1 | no difference | 1, 1/2
+#[test]
+fn wrong_bits_under_a_code() {
+    let stage = code_stage();
+    rows(&stage, 1.0, &|| state(BITS, 0, first));
+    rows(&stage, 1.0, &|| message(SUMS, first));
+    rows(&stage, 0.5, &|| if_a_one(BITS, first));
 }

@@ -1,5 +1,7 @@
 //! `symbolon plan`: every way of running a circuit, the fastest first.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde::Serialize;
 use symbolon::plan::{Alternative, PlanRequest, alternatives, kept_rates};
@@ -66,6 +68,8 @@ struct AlternativeJson {
     form: &'static str,
     /// The OT extension.
     ot: &'static str,
+    /// The options of the protocol that are not at their defaults.
+    options: BTreeMap<&'static str, &'static str>,
     /// Bytes of the set-up, after the handshake, by all parties.
     setup_bytes: u64,
     /// Bytes after the set-up, by all parties.
@@ -88,6 +92,7 @@ impl From<&Alternative> for AlternativeJson {
             protocol: way.way.protocol.name(),
             form: way.way.form.name(),
             ot: way.way.ot.name(),
+            options: way.way.option.into_iter().collect(),
             setup_bytes: way.setup_bytes,
             bytes: way.bytes,
             within_percent: way.within_percent,
@@ -145,7 +150,7 @@ fn table(ways: &[Alternative]) -> String {
     for way in ways {
         let about = if way.within_percent > 0 { "about " } else { "" };
         rows.push([
-            way.way.protocol.name().to_string(),
+            [way.way.protocol.name(), &way.way.flag()].join(" ").trim_end().to_string(),
             way.way.form.name().to_string(),
             way.way.ot.name().to_string(),
             time(way.all_seconds()),

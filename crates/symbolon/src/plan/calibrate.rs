@@ -27,7 +27,7 @@ type Run = (&'static str, u64, Combination);
 /// Returns a run in the form with the fewest bytes.
 fn run(circuit: &'static str, count: u64, protocol: Protocol, ot: OtExtension) -> Run {
     let form = protocol.forms().last().copied().unwrap_or(GateForm::HalfGates);
-    (circuit, count, Combination { protocol, form, ot })
+    (circuit, count, Combination { protocol, form, ot, option: None })
 }
 
 const FOUR: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
@@ -37,7 +37,7 @@ const EIGHT: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Eight };
 fn runs() -> Vec<Run> {
     use Protocol::{DualEx, Duplo, TinyTable, Wrk, Ywz};
     let four_rows = |circuit| {
-        let way = Combination { protocol: Wrk, form: GateForm::FourRow, ot: FOUR };
+        let way = Combination { option: None, ..run(circuit, 1, Wrk, FOUR).2 };
         (circuit, 1, way)
     };
     let mut all = vec![

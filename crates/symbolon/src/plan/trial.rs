@@ -57,6 +57,7 @@ pub(super) fn reports(
     let party = |(number, transport)| {
         let config = Config::new(number, transport).protocol(way.protocol).rho(request.rho);
         let config = config.form(way.form).ot(way.ot).executions(request.evaluations);
+        let config = config.options(way.options());
         let mut session = Session::connect(config, circuit)?;
         let inputs = (0..request.evaluations).map(|_| zeros(circuit, number));
         session.evaluate_batch(inputs, |_| Ok(()))?;

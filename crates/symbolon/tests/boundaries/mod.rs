@@ -225,6 +225,13 @@ fn tinytable() {
     try_scene(Scene::TinyTable, STRIDE);
 }
 
+/// Cheat: `tinytable`, `--mac code` | every message | 20 faults in turn | the framing; or an error,
+/// or the right output | always
+#[test]
+fn tables_under_a_code() {
+    try_scene(Scene::TableCode, STRIDE);
+}
+
 /// Cheat: `duplo` | every message | 20 faults in turn | the framing; or an error, or the right
 /// output | always
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
 use symbolon::store::{Protection, Store};
 use symbolon::stored::StockedSession;
+use symbolon::tinytable::{Commitment, TinyTableOptions};
 use symbolon::{
     BitVec, Config, GateForm, Inputs, OtExtension, Outputs, Protocol, Result, SEGMENT_GATES,
     Session, Transport,
@@ -33,6 +34,8 @@ pub enum Scene {
     Three,
     /// `tinytable`, two parties.
     TinyTable,
+    /// The same with tables under a code.
+    TableCode,
     /// `duplo`, two parties.
     Duplo,
     /// `dualex`, two parties.
@@ -123,7 +126,7 @@ impl Scene {
             }
             Scene::HalfGates => (Protocol::Wrk, Some(GateForm::HalfGates)),
             Scene::Pair | Scene::Three => (Protocol::Ywz, None),
-            Scene::TinyTable => (Protocol::TinyTable, None),
+            Scene::TinyTable | Scene::TableCode => (Protocol::TinyTable, None),
             Scene::Duplo => (Protocol::Duplo, None),
             Scene::DualEx => (Protocol::DualEx, None),
             Scene::Streamed | Scene::StreamedMeanwhile => (Protocol::Wrk, Some(GateForm::FourRow)),
@@ -133,6 +136,13 @@ impl Scene {
             Scene::Streamed | Scene::StreamedPair => 300,
             Scene::StreamedMeanwhile => 1_000,
             _ => SEGMENT_GATES,
+        };
+        let config = match self {
+            Scene::TableCode => config.options(TinyTableOptions {
+                commitment: Commitment::Code,
+                ..TinyTableOptions::default()
+            }),
+            _ => config,
         };
         config.protocol(protocol).form(form).ot(OtExtension::Iknp).segment_gates(segment_gates)
     }

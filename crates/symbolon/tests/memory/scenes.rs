@@ -12,10 +12,11 @@ use symbolon::circuit::{Circuit, builtin};
 use symbolon::dealer::{DealerServer, ServerLimits};
 use symbolon::store::{Protection, Store, create_key_file};
 use symbolon::stored::{self, Amount};
+use symbolon::tinytable::{Commitment, TinyTableOptions};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{
-    Config, Dealer, Error, GateForm, Inputs, OtExtension, Protocol, Result, Session, Transport,
-    TreeDepth,
+    Config, Dealer, Error, GateForm, Inputs, Options, OtExtension, Protocol, Result, Session,
+    Transport, TreeDepth,
 };
 use symbolon_primitives::{Block, Delta, Prg, watch};
 use symbolon_transport::adversary::{Action, FnAdversary};
@@ -39,11 +40,13 @@ pub enum Scene {
     Silent,
     SilentThree,
     TinyTable,
+    TableCode,
     Duplo,
     DualEx,
     Filled,
     Stored,
     StoredTables,
+    StoredCode,
     StoredComponents,
     StoredCircuits,
     Dealt,
@@ -54,7 +57,7 @@ pub enum Scene {
 
 use Scene::*;
 
-const ALL: [Scene; 20] = [
+const ALL: [Scene; 22] = [
     Left,
     FourRow,
     HalfGates,
@@ -64,11 +67,13 @@ const ALL: [Scene; 20] = [
     Silent,
     SilentThree,
     TinyTable,
+    TableCode,
     Duplo,
     DualEx,
     Filled,
     Stored,
     StoredTables,
+    StoredCode,
     StoredComponents,
     StoredCircuits,
     Dealt,
@@ -119,13 +124,15 @@ impl Scene {
             Silent => evaluate(Protocol::Wrk, (2, 2), |config| config.ot(OtExtension::Ferret)),
             SilentThree => evaluate(Protocol::Ywz, (3, 1), |config| config.ot(OtExtension::Ferret)),
             TinyTable => evaluate(Protocol::TinyTable, (2, 1), |config| config),
+            TableCode => evaluate(Protocol::TinyTable, (2, 1), |config| config.options(code())),
             Duplo => evaluate(Protocol::Duplo, (2, 1), |config| config),
             DualEx => evaluate(Protocol::DualEx, (2, 1), |config| config),
             Filled => fill(folder),
-            Stored => store(folder, Protocol::Wrk),
-            StoredTables => store(folder, Protocol::TinyTable),
-            StoredComponents => store(folder, Protocol::Duplo),
-            StoredCircuits => store(folder, Protocol::DualEx),
+            Stored => store(folder, Protocol::Wrk, Options::default()),
+            StoredTables => store(folder, Protocol::TinyTable, Options::default()),
+            StoredCode => store(folder, Protocol::TinyTable, code()),
+            StoredComponents => store(folder, Protocol::Duplo, Options::default()),
+            StoredCircuits => store(folder, Protocol::DualEx, Options::default()),
             Dealt => deal(),
             // Every row, because the evaluator opens one of each gate's.
             Cheated => end_early("garbled table", |payload| {
@@ -189,6 +196,11 @@ fn each<P: Send>(parties: Vec<P>, part: impl Fn(u16, P) + Sync) {
     });
 }
 
+/// Returns the options of `tinytable` with tables under a code.
+fn code() -> Options {
+    TinyTableOptions { commitment: Commitment::Code, ..TinyTableOptions::default() }.into()
+}
+
 fn mesh(parties: u16, threads: usize) -> Vec<Transport> {
     Transport::memory_mesh(parties, threads, None).expect("channels in memory")
 }
@@ -241,12 +253,13 @@ fn fill(folder: &Path) {
 
 /// Fills a pool if the protocol has one, prepares a circuit from it and one without it, and runs
 /// both.
-fn store(folder: &Path, protocol: Protocol) {
+fn store(folder: &Path, protocol: Protocol, options: Options) {
     let stores = &stores(folder);
     let circuit = circuit(protocol);
     let step = |work: &(dyn Fn(u16, Config, &Store) -> Result<()> + Sync)| {
         each(mesh(2, 1), |party, transport| {
             let config = soft_spoken(Config::new(party, transport)).protocol(protocol);
+            let config = config.options(options.clone());
             work(party, config, &stores[usize::from(party)]).expect("an honest run");
         });
     };
