@@ -70,5 +70,5 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     engine: EngineSource::Correlations(&Gates(|me, _| {
         GateRole::Garbling(half_gates::role(me, EVALUATOR))
     })),
-    load: |net, _, circuit, from| half_gates::load(net, EVALUATOR, circuit, from),
+    load: |terms, _, circuit, from| half_gates::load(terms, EVALUATOR, circuit, from),
 };

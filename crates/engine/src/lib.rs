@@ -31,7 +31,7 @@ pub use components::Components;
 pub use dealer::{Connector, Dealer};
 pub use form::GateForm;
 pub use in_flight::InFlight;
-pub use network::{Network, RunTerms, SEGMENT_GATES};
+pub use network::{LoadTerms, Network, RunTerms, SEGMENT_GATES};
 pub use options::{OptionSpec, Options, ProtocolOption};
 pub use phases::{
     Demand, EachPrepared, Engine, InputBits, Link, Online, OutputBits, Prepared, Preprocessed,

@@ -34,6 +34,17 @@ impl<'a> RunTerms<'a> {
     }
 }
 
+/// What of a session decides how a party's prepared circuits are stored.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadTerms<'a> {
+    /// The party.
+    pub me: PartyId,
+    /// How many parties there are.
+    pub parties: u16,
+    /// The terms of what runs.
+    pub run: RunTerms<'a>,
+}
+
 /// A session after the handshake: one or more lanes to every peer.
 pub struct Network {
     /// This party.
@@ -75,6 +86,11 @@ impl Network {
     #[inline]
     pub fn parties(&self) -> u16 {
         self.lanes.first().map_or(1, |peers| peers.len() as u16 + 1)
+    }
+
+    /// Returns the terms by which prepared circuits are read back.
+    pub fn load_terms(&self) -> LoadTerms<'_> {
+        LoadTerms { me: self.me, parties: self.parties(), run: RunTerms::of(self) }
     }
 
     /// Returns the lanes that make correlated OTs and triples: all but the first, unless it is the

@@ -19,7 +19,7 @@ use std::io::{Read, Write};
 use symbolon_transport::{Error, Result};
 
 use crate::{
-    Compiled, GateForm, Network, Prepared, ProtocolSpec,
+    Compiled, GateForm, LoadTerms, Network, Prepared, ProtocolSpec, RunTerms,
     codec::{Reader, Writer, damaged},
     poison,
 };
@@ -38,7 +38,8 @@ impl ProtocolSpec {
         prepared: Box<dyn Prepared>,
         out: &mut dyn Write,
     ) -> Result<()> {
-        let stamp = self.stamp(net, circuit, net.form, self.stamped_options(net)?);
+        let terms = net.load_terms();
+        let stamp = stamp(self, terms, circuit, (net.form, self.stamped_options(terms.run)?));
         Writer(&mut *out).bytes(&stamp)?;
         prepared.save(out)
     }
@@ -54,55 +55,68 @@ impl ProtocolSpec {
         circuit: &Compiled,
         from: &mut dyn Read,
     ) -> Result<Box<dyn Prepared>> {
+        self.load_stored(net.load_terms(), circuit, from)
+    }
+
+    /// The same, outside of a session.
+    ///
+    /// # Errors
+    /// As [`load_prepared`](ProtocolSpec::load_prepared).
+    pub fn load_stored(
+        &self,
+        terms: LoadTerms<'_>,
+        circuit: &Compiled,
+        from: &mut dyn Read,
+    ) -> Result<Box<dyn Prepared>> {
         let mut from = Reader(from);
-        let stamp = from.array::<STAMP>()?;
-        let options = self.stamped_options(net)?;
-        let fits = |form: &&GateForm| stamp == self.stamp(net, circuit, **form, options);
+        let found = from.array::<STAMP>()?;
+        let options = self.stamped_options(terms.run)?;
+        let fits = |form: &&GateForm| found == stamp(self, terms, circuit, (**form, options));
         let form = self.forms().iter().find(fits);
         let form = *form.ok_or_else(|| {
-            if stamp[..16] == *MAGIC {
+            if found[..16] == *MAGIC {
                 damaged("it is another party's, or for another circuit or protocol")
             } else {
                 damaged("it is not a prepared circuit of this version")
             }
         })?;
-        if net.me.number() >= net.parties() {
-            return Err(Error::invalid_input(format!("there is no party {}", net.me)));
+        if terms.me.number() >= terms.parties {
+            return Err(Error::invalid_input(format!("there is no party {}", terms.me)));
         }
-        let loaded = (self.load)(net, form, circuit, from.part())?;
+        let loaded = (self.load)(terms, form, circuit, from.part())?;
         from.end()?;
         Ok(poison::poisonable_prepared(loaded))
     }
 
     /// Returns what the options of a session are in a stamp.
-    fn stamped_options(&self, net: &Network) -> Result<u32> {
+    fn stamped_options(&self, run: RunTerms<'_>) -> Result<u32> {
         let stamp = self.stored.as_ref().and_then(|stored| stored.stamp);
-        stamp.map_or(Ok(USUAL), |stamp| stamp(&net.options, net.rho))
+        stamp.map_or(Ok(USUAL), |stamp| stamp(run.options, run.rho))
     }
+}
 
-    fn stamp(
-        &self,
-        net: &Network,
-        circuit: &Compiled,
-        form: GateForm,
-        options: u32,
-    ) -> [u8; STAMP] {
-        let mut stamp = [0; STAMP];
-        stamp[..16].copy_from_slice(MAGIC);
-        stamp[16] = self.code;
-        stamp[17] = match form {
-            GateForm::FourRow => 1,
-            GateForm::HalfGates => 2,
-            GateForm::Tables => 3,
-        };
-        stamp[18..20].copy_from_slice(&net.me.to_le_bytes());
-        stamp[20..22].copy_from_slice(&net.parties().to_le_bytes());
-        stamp[22..26].copy_from_slice(&net.rho.bits().to_le_bytes());
-        stamp[26..58].copy_from_slice(&circuit.digest());
-        stamp[58..66].copy_from_slice(&(net.executions as u64).to_le_bytes());
-        stamp[66..70].copy_from_slice(&options.to_le_bytes());
-        stamp
-    }
+/// Returns what a stored circuit begins with, in a form with this number for the options.
+fn stamp(
+    spec: &ProtocolSpec,
+    LoadTerms { me, parties, run }: LoadTerms<'_>,
+    circuit: &Compiled,
+    (form, options): (GateForm, u32),
+) -> [u8; STAMP] {
+    let mut stamp = [0; STAMP];
+    stamp[..16].copy_from_slice(MAGIC);
+    stamp[16] = spec.code;
+    stamp[17] = match form {
+        GateForm::FourRow => 1,
+        GateForm::HalfGates => 2,
+        GateForm::Tables => 3,
+    };
+    stamp[18..20].copy_from_slice(&me.to_le_bytes());
+    stamp[20..22].copy_from_slice(&parties.to_le_bytes());
+    stamp[22..26].copy_from_slice(&run.rho.bits().to_le_bytes());
+    stamp[26..58].copy_from_slice(&circuit.digest());
+    stamp[58..66].copy_from_slice(&(run.executions as u64).to_le_bytes());
+    stamp[66..70].copy_from_slice(&options.to_le_bytes());
+    stamp
 }
 
 const STAMP: usize = 70;

@@ -10,8 +10,8 @@ use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
     Compiled, ComponentPlan, ComponentPools, ComponentSection, Components, Dealer, Demand, Engine,
-    GateForm, Network, Options, OtExtension, PoolRange, PoolSource, Prepared, Preprocessed,
-    ProtocolOption, Rho, RunTerms,
+    GateForm, LoadTerms, Network, Options, OtExtension, PoolRange, PoolSource, Prepared,
+    Preprocessed, ProtocolOption, Rho, RunTerms,
     codec::Reader,
     forecast::{Forecast, Way},
     poison,
@@ -390,7 +390,7 @@ pub type ForecastRun = fn(&Compiled, &Way<'_>) -> Result<Forecast>;
 pub type BatchesTogether = fn(&Compiled, RunTerms<'_>, usize) -> Result<usize>;
 
 /// Reads back a circuit that was prepared in some form.
-pub type Load = fn(&Network, GateForm, &Compiled, Reader<'_>) -> Result<Box<dyn Prepared>>;
+pub type Load = fn(LoadTerms<'_>, GateForm, &Compiled, Reader<'_>) -> Result<Box<dyn Prepared>>;
 
 /// The source of a protocol's material.
 #[derive(Clone, Copy)]

@@ -14,9 +14,9 @@ pub use symbolon_authenticated::{tinytable, wrk, ywz};
 pub use symbolon_copies::{dualex, duplo};
 pub use symbolon_engine::{
     Compiled, ComponentPlan, ComponentSection, Components, Connector, Dealer, Demand, EachPrepared,
-    Engine, GateForm, InFlight, InputBits, Link, Network, Online, OptionSpec, Options, OtExtension,
-    OutputBits, PoolRange, PoolSink, PoolSource, Prepared, Preprocessed, ProtocolOption, Rho,
-    RunTerms, SEGMENT_GATES, TreeDepth, forecast, options, phases,
+    Engine, GateForm, InFlight, InputBits, Link, LoadTerms, Network, Online, OptionSpec, Options,
+    OtExtension, OutputBits, PoolRange, PoolSink, PoolSource, Prepared, Preprocessed,
+    ProtocolOption, Rho, RunTerms, SEGMENT_GATES, TreeDepth, forecast, options, phases,
 };
 
 /// The available protocols. Each dereferences to its [description](ProtocolSpec), through which it

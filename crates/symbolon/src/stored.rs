@@ -51,6 +51,7 @@ mod components;
 mod entry;
 mod holdings;
 mod in_flight;
+mod loader;
 mod maker;
 mod online;
 mod pool_parts;

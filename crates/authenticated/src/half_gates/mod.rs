@@ -13,7 +13,7 @@ mod rows;
 pub(crate) mod script;
 
 use symbolon_circuit::PartyId;
-use symbolon_engine::{Compiled, Network, Prepared, codec::Reader};
+use symbolon_engine::{Compiled, LoadTerms, Prepared, codec::Reader};
 use symbolon_transport::Result;
 
 use crate::gates::{position::Position, role::GarblingRole};
@@ -29,12 +29,11 @@ pub(crate) fn role(me: PartyId, evaluator: PartyId) -> GarblingRole {
 
 /// Reads back what a party saved after phase 2.
 pub(crate) fn load(
-    net: &Network,
+    LoadTerms { me, parties, .. }: LoadTerms<'_>,
     evaluator: PartyId,
     circuit: &Compiled,
     from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let (me, parties) = (net.me, net.parties());
     match (Position { me, evaluator }).evaluator_index() {
         None => evaluator::load(me, parties, circuit, from),
         Some(evaluator) => garbler::load(me, evaluator, parties, circuit, from),

@@ -93,16 +93,16 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     continues: false,
     components: None,
     engine: EngineSource::Correlations(&Gates(|_, _| GateRole::Tables(prepare))),
-    load: |net, _, circuit, from| {
-        let executions = net.executions;
-        match (commitment(&net.options), mac_length(&net.options, net.rho)?) {
-            (Commitment::Code, MacLength::Bits32) => code::load::<u32>(net, circuit, from),
-            (Commitment::Code, MacLength::Bits64) => code::load::<u64>(net, circuit, from),
-            (Commitment::Code, MacLength::Bits128) => code::load::<u128>(net, circuit, from),
-            (_, MacLength::Bits32) => Ok(prepared::load::<u32>(net.me, executions, circuit, from)?),
-            (_, MacLength::Bits64) => Ok(prepared::load::<u64>(net.me, executions, circuit, from)?),
+    load: |terms, _, circuit, from| {
+        let (me, run) = (terms.me, terms.run);
+        match (commitment(run.options), mac_length(run.options, run.rho)?) {
+            (Commitment::Code, MacLength::Bits32) => code::load::<u32>(terms, circuit, from),
+            (Commitment::Code, MacLength::Bits64) => code::load::<u64>(terms, circuit, from),
+            (Commitment::Code, MacLength::Bits128) => code::load::<u128>(terms, circuit, from),
+            (_, MacLength::Bits32) => Ok(prepared::load::<u32>(me, run.executions, circuit, from)?),
+            (_, MacLength::Bits64) => Ok(prepared::load::<u64>(me, run.executions, circuit, from)?),
             (_, MacLength::Bits128) => {
-                Ok(prepared::load::<u128>(net.me, executions, circuit, from)?)
+                Ok(prepared::load::<u128>(me, run.executions, circuit, from)?)
             }
         }
     },

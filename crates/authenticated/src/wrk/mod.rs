@@ -111,10 +111,10 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     })),
     messages: messages::ALL,
     checks: checks::ALL,
-    load: |net, form, circuit, from| match form {
-        GateForm::FourRow if net.me == EVALUATOR => evaluator::load(net.rho, circuit, from),
+    load: |terms, form, circuit, from| match form {
+        GateForm::FourRow if terms.me == EVALUATOR => evaluator::load(terms.run.rho, circuit, from),
         GateForm::FourRow => garbler::load(circuit, from),
-        _ => half_gates::load(net, EVALUATOR, circuit, from),
+        _ => half_gates::load(terms, EVALUATOR, circuit, from),
     },
 };
 

@@ -84,7 +84,7 @@ mod tables;
 mod tests;
 
 use symbolon_engine::{
-    Compiled, Demand, EngineSource, GateForm, Network, OtExtension, Prepared, ProtocolSpec,
+    Compiled, Demand, EngineSource, GateForm, LoadTerms, OtExtension, Prepared, ProtocolSpec,
     RunTerms, StoredOptions,
     codec::{Reader, damaged},
 };
@@ -133,7 +133,7 @@ fn demand(circuit: &Compiled, terms: RunTerms<'_>) -> Result<Demand> {
 
 /// Reads stored executions.
 fn load(
-    net: &Network,
+    LoadTerms { me, run, .. }: LoadTerms<'_>,
     _: GateForm,
     circuit: &Compiled,
     mut from: Reader<'_>,
@@ -142,12 +142,12 @@ fn load(
     let session = from.array()?;
     let bucket = usize::try_from(from.u64()?).ok().filter(|bucket| (1..=128).contains(bucket));
     let bucket = bucket.ok_or_else(|| damaged("its buckets have no such size"))?;
-    let psi = DualExOptions::of(&net.options, net.rho)?.psi;
+    let psi = DualExOptions::of(run.options, run.rho)?.psi;
     if from.array()? != [psi as u8] {
         return Err(damaged("it was prepared for another form of intersection"));
     }
-    let lengths = Lengths::of(net.me, &function, (bucket, net.rho.bits()), psi);
-    let executions = (0..net.executions)
+    let lengths = Lengths::of(me, &function, (bucket, run.rho.bits()), psi);
+    let executions = (0..run.executions)
         .map(|_| Execution::load(&mut from, &lengths))
         .collect::<Result<Vec<_>>>()?;
     let digest = circuit.digest();

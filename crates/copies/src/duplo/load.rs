@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use symbolon_cutchoose::hcom::{OwnLater, TheirLater};
-use symbolon_engine::{Compiled, Network, Prepared, codec::Reader};
+use symbolon_engine::{Compiled, LoadTerms, Prepared, RunTerms, codec::Reader};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
@@ -21,24 +21,24 @@ use super::windows::Windows;
 
 /// Reads back what a party saved.
 pub(super) fn load(
-    net: &Network,
+    LoadTerms { me, run, .. }: LoadTerms<'_>,
     circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let origin = store::read_origin(&mut from)?;
     let (program, buckets) = match &origin {
-        Origin::Made(preparations) => made(net, circuit, *preparations)?,
+        Origin::Made(preparations) => made(run, circuit, *preparations)?,
         Origin::Pool(kinds, buckets) => {
-            let program = pool::program(net, circuit, kinds).map_err(|_| store::other_program())?;
+            let program = pool::program(run, circuit, kinds).map_err(|_| store::other_program())?;
             (program, buckets.clone())
         }
     };
     store::check_program(&mut from, &program)?;
     let program = Arc::new(program);
     let digest = circuit.digest();
-    let params = commitments(net.rho.bits())?;
+    let params = commitments(run.rho.bits())?;
     let sums = 1 + program.inputs[1].len() + program.to_evaluator.len();
-    if net.me == GARBLER {
+    if me == GARBLER {
         let (inputs, indicators, outputs) = store::read_keys(&mut from, &program)?;
         let online = Committed::load(&mut from, &params, sums)?;
         let keys = GarblerKeys { inputs, indicators, outputs, online };
@@ -58,9 +58,13 @@ pub(super) fn load(
 
 /// Returns the program of one of some preparations that were prepared together, and its bucket
 /// sizes.
-fn made(net: &Network, circuit: &Compiled, preparations: usize) -> Result<(Program, BucketSizes)> {
-    let games = Games::new(net.rho.bits());
-    let (executions, components) = (net.executions, options::components(&net.options));
+fn made(
+    run: RunTerms<'_>,
+    circuit: &Compiled,
+    preparations: usize,
+) -> Result<(Program, BucketSizes)> {
+    let games = Games::new(run.rho.bits());
+    let (executions, components) = (run.executions, options::components(run.options));
     let sized = |preparations| {
         let task = Task { executions, preparations, games, components, linked: &[] };
         let program = Program::new(circuit.circuit(), task)?;

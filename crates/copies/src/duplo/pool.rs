@@ -343,9 +343,13 @@ fn write_wire(
 ///
 /// # Errors
 /// `InvalidInput` when the circuit has components of other kinds.
-pub(super) fn program(net: &Network, circuit: &Compiled, kinds: &[[u8; 32]]) -> Result<Program> {
-    let executions = net.executions;
-    let components = options::components(&net.options);
+pub(super) fn program(
+    run: RunTerms<'_>,
+    circuit: &Compiled,
+    kinds: &[[u8; 32]],
+) -> Result<Program> {
+    let executions = run.executions;
+    let components = options::components(run.options);
     let program = Program::of_kinds(circuit.circuit(), executions, kinds, components)?;
     if program.graph.kinds.iter().map(Kind::digest).ne(kinds.iter().copied()) {
         return Err(Error::invalid_input("a program of other components"));

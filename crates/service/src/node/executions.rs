@@ -44,6 +44,7 @@ impl Executions {
             Executions::Stored { session, ahead } => {
                 let filled = session.fill(count)?;
                 session.load(*ahead)?;
+                session.wait_for_one()?;
                 Ok(filled)
             }
         }
@@ -62,21 +63,24 @@ impl Executions {
         }
     }
 
-    /// Returns whether more is to be loaded: when half of what was loaded ahead is used. All
-    /// parties do so after the same call.
-    pub fn loads_ahead(&self) -> bool {
+    /// Begins to load more when half of what was loaded ahead is used. Returns whether the next
+    /// execution is in memory.
+    pub fn load_ahead(&mut self) -> Result<bool> {
         match self {
             Executions::Stored { session, ahead } => {
-                session.loaded() <= *ahead / 2 && session.loaded() < session.left()
+                if session.loaded() <= *ahead / 2 {
+                    session.load(*ahead)?;
+                }
+                Ok(session.left() == 0 || session.has_loaded()?)
             }
-            Executions::InMemory { .. } => false,
+            Executions::InMemory { .. } => Ok(true),
         }
     }
 
-    /// Loads what [`Executions::loads_ahead`] says.
-    pub fn load_ahead(&mut self) -> Result<()> {
+    /// Waits until the next execution is in memory.
+    pub fn wait_for_one(&mut self) -> Result<()> {
         match self {
-            Executions::Stored { session, ahead } => session.load(*ahead),
+            Executions::Stored { session, .. } => session.wait_for_one(),
             Executions::InMemory { .. } => Ok(()),
         }
     }

@@ -36,7 +36,7 @@ pub(super) struct Worker {
 pub(super) struct Ran<'a> {
     pub function: usize,
     pub call: &'a Name,
-    /// Whether its session loads executions before it can run another one.
+    /// Whether its session has to load an execution before it can run another one.
     pub loads: bool,
 }
 
@@ -79,13 +79,18 @@ impl Worker {
                     let done = executions.run(&inputs, &about);
                     drop(inputs);
                     let failed = done.as_ref().err().cloned();
-                    // A session that loads is not given a call that another one can run.
-                    let loads = failed.is_none() && executions.loads_ahead();
+                    let loading = match failed {
+                        None => executions.load_ahead(),
+                        Some(_) => Ok(true),
+                    };
+                    // A session that has nothing in memory is not given a call that another one
+                    // can run.
+                    let loads = matches!(loading, Ok(false));
                     let call = Ran { function: self.function, call: &call, loads };
                     self.shared.ran(self.tag, call, done);
                     failed.map_or(Ok(()), Err)?;
-                    if loads {
-                        executions.load_ahead()?;
+                    if !loading? {
+                        executions.wait_for_one()?;
                         self.shared.loaded(self.tag);
                     }
                 }

@@ -3,13 +3,14 @@
 //! An execution enters the stores as with [`prepare`](super::prepare). When a session begins, it
 //! first takes over what earlier sessions have left, as far as all parties hold it; an item that
 //! not all hold is void. It locks the groups of all that it has, to its end. Executions are marked
-//! as used and loaded ahead, some at a time, so that a call waits for no disk. A crash wastes what
-//! is loaded, and nothing is used twice.
+//! as used and loaded ahead, some at a time, by a thread beside the calls, so that a call waits for
+//! no disk. A crash wastes what is loaded, and nothing is used twice.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use symbolon_circuit::Circuit;
-use symbolon_protocols::{Compiled, Dealer, Engine, Network, Prepared};
+use symbolon_protocols::{Compiled, Dealer, Engine, Network, RunTerms};
 use symbolon_store::{
     AvailableItem, DEFAULT_FRAME, Filter, GroupId, GroupLock, ItemId, ItemKind, Section, Store,
     StoreError,
@@ -18,8 +19,9 @@ use symbolon_transport::{Error, Result, SessionId};
 
 use super::entry::Entry;
 use super::holdings::{Pages, Rounds, lock};
+use super::loader::{Loaded, Loader, Source};
 use super::maker::{Maker, Origin};
-use super::{DAMAGED, failed, lowest_latency, remove, void_cheated};
+use super::{failed, lowest_latency, void_cheated};
 use crate::config::Config;
 use crate::params::Job;
 use crate::report::{DEPENDENT, ONLINE};
@@ -41,7 +43,7 @@ const DOMAIN: &str = "symbolon 2026 stocked run v1";
 pub struct StockedSession {
     id: SessionId,
     store: Store,
-    circuit: Compiled,
+    circuit: Arc<Compiled>,
     maker: Maker,
     and_gates: u64,
     network: Network,
@@ -49,11 +51,15 @@ pub struct StockedSession {
     /// What deals the material, until the first is made.
     dealer: Option<Dealer>,
     maker_of_new: Option<New>,
-    groups: Vec<(GroupId, GroupLock)>,
     /// Whether earlier sessions may have left something that this one has not taken over.
     left_over: bool,
     shelf: VecDeque<(ItemId, GroupId)>,
+    /// Dropped before the locks, as fields are in their order.
+    loader: Option<Loader>,
+    /// How many the loader has that are not in `loaded`.
+    ordered: usize,
     loaded: VecDeque<Loaded>,
+    groups: Vec<(GroupId, GroupLock)>,
     /// How many were loaded since their records were removed.
     uncollected: usize,
     dead: Option<Error>,
@@ -67,13 +73,6 @@ struct New {
     group: GroupId,
     /// The number of the group's next item.
     next: u64,
-}
-
-/// An execution that is marked as used, and is in memory.
-struct Loaded {
-    item: ItemId,
-    group: GroupId,
-    prepared: Box<dyn Prepared>,
 }
 
 /// How a session was filled.
@@ -94,7 +93,7 @@ impl StockedSession {
     /// As [`Session::connect`](crate::Session::connect).
     pub fn connect(config: Config, store: &Store, circuit: &Circuit) -> Result<StockedSession> {
         config.check(circuit)?;
-        let circuit = Compiled::new(circuit);
+        let circuit = Arc::new(Compiled::new(circuit));
         let params = &config.terms().params;
         params.protocol.check_options(circuit.circuit(), &params.options)?;
         let need =
@@ -116,6 +115,8 @@ impl StockedSession {
             groups: Vec::new(),
             left_over: true,
             shelf: VecDeque::new(),
+            loader: None,
+            ordered: 0,
             loaded: VecDeque::new(),
             uncollected: 0,
             dead: None,
@@ -127,14 +128,14 @@ impl StockedSession {
         self.id
     }
 
-    /// Returns the number of executions that are in memory.
+    /// Returns the number of executions that are in memory, or are being loaded.
     pub fn loaded(&self) -> usize {
-        self.loaded.len()
+        self.loaded.len() + self.ordered
     }
 
     /// Returns the number of executions that there are, in memory and in the store.
     pub fn left(&self) -> usize {
-        self.loaded.len() + self.shelf.len()
+        self.loaded() + self.shelf.len()
     }
 
     /// Adds `count` executions: first what earlier sessions have left, then new ones.
@@ -162,35 +163,55 @@ impl StockedSession {
         })
     }
 
-    /// Marks executions as used, in one commit, and loads them, until `count` are loaded or none is
-    /// left.
+    /// Begins to load executions, until `count` are loaded or none is left: a thread marks them as
+    /// used, in one commit, and reads them while this session does something else.
+    ///
+    /// # Errors
+    /// `System` if there is no thread for it. What the thread cannot do is an error of
+    /// [`StockedSession::has_loaded`], [`wait_for_one`](StockedSession::wait_for_one) and
+    /// [`run_named`](StockedSession::run_named).
+    pub fn load(&mut self, count: usize) -> Result<()> {
+        self.work(|own| {
+            let count = count.saturating_sub(own.loaded()).min(own.shelf.len());
+            if count > 0 {
+                let next = own.shelf.drain(..count).collect();
+                own.loader()?.order(next);
+                own.ordered += count;
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns whether an execution is in memory.
     ///
     /// # Errors
     /// `Store` if an item is damaged, which is void afterwards, or nothing can be marked.
-    pub fn load(&mut self, count: usize) -> Result<()> {
+    pub fn has_loaded(&mut self) -> Result<bool> {
         self.work(|own| {
-            let count = count.saturating_sub(own.loaded.len()).min(own.shelf.len());
-            if count == 0 {
-                return Ok(());
-            }
-            let done = own.load_next(count);
-            if done.as_ref().is_err_and(|error| StoreError::damaged_item(error).is_some()) {
-                // Otherwise each of them would end a session.
-                void_damaged(&own.store)?;
-            }
-            done
+            own.collect(false)?;
+            Ok(!own.loaded.is_empty())
         })
+    }
+
+    /// Waits until an execution is in memory, if one is being loaded.
+    ///
+    /// # Errors
+    /// As [`StockedSession::has_loaded`].
+    pub fn wait_for_one(&mut self) -> Result<()> {
+        self.work(|own| own.collect(true))
     }
 
     /// Runs the next execution, after it compared `name`, and which execution it is, with every
     /// peer; otherwise as [`Session::run_named`](crate::Session::run_named).
     ///
     /// # Errors
-    /// As [`Session::run_named`](crate::Session::run_named); `Store` as [`StockedSession::load`].
+    /// As [`Session::run_named`](crate::Session::run_named); `Store` as
+    /// [`StockedSession::has_loaded`].
     pub fn run_named(&mut self, inputs: &Inputs, name: &[u8; 32]) -> Result<Outputs> {
         inputs.check(self.circuit.circuit(), self.network.me)?;
         self.load(1)?;
         self.work(|own| {
+            own.collect(true)?;
             let loaded = own.loaded.pop_front();
             let Loaded { item, group, prepared } =
                 loaded.ok_or_else(|| Error::internal("no prepared execution"))?;
@@ -213,7 +234,9 @@ impl StockedSession {
         if let Err(error) = &done {
             give_up(&mut self.network, error);
             self.dead = Some(error.clone());
-            (self.maker_of_new, self.loaded) = (None, VecDeque::new());
+            // Before the locks.
+            (self.loader, self.ordered, self.loaded) = (None, 0, VecDeque::new());
+            self.maker_of_new = None;
             self.groups.clear();
         }
         done
@@ -358,32 +381,37 @@ impl StockedSession {
         Ok(())
     }
 
-    fn load_next(&mut self, count: usize) -> Result<()> {
-        let next: Vec<_> = self.shelf.drain(..count).collect();
-        let ids: Vec<ItemId> = next.iter().map(|(id, _)| *id).collect();
-        let taken = self.store.take_all_prepared(&ids).map_err(failed)?;
-        for (taken, (item, group)) in taken.into_iter().zip(next) {
-            // The reader holds one frame at a time, and wipes it.
-            let mut section = taken.read(0, taken.bytes(0)).map_err(failed)?;
-            let protocol = self.maker.protocol;
-            let prepared = protocol.load_prepared(&self.network, &self.circuit, &mut section)?;
-            drop(section);
-            remove(taken);
+    /// Returns the thread that loads.
+    fn loader(&mut self) -> Result<&Loader> {
+        if self.loader.is_none() {
+            let (terms, maker) = (self.network.load_terms(), &self.maker);
+            let loader = Loader::start(Source {
+                store: self.store.clone(),
+                circuit: self.circuit.clone(),
+                protocol: maker.protocol,
+                me: terms.me,
+                parties: terms.parties,
+                run: RunTerms { rho: terms.run.rho, executions: 1, ..RunTerms::default() },
+                options: terms.run.options.clone(),
+            })?;
+            self.loader = Some(loader);
+        }
+        self.loader.as_ref().ok_or_else(|| Error::internal("no thread that loads"))
+    }
+
+    /// Takes over what was loaded: all that is there, and at least one if `awaited`.
+    fn collect(&mut self, awaited: bool) -> Result<()> {
+        while self.ordered > 0 {
+            let waits = awaited && self.loaded.is_empty();
+            let loader = self.loader()?;
+            let next = if waits { loader.next().map(Some) } else { loader.arrived() };
+            let Some(loaded) = next? else { break };
+            self.loaded.push_back(loaded);
+            self.ordered -= 1;
             self.uncollected += 1;
-            self.loaded.push_back(Loaded { item, group, prepared });
         }
         Ok(())
     }
-}
-
-/// Makes all damaged items of a store void.
-fn void_damaged(store: &Store) -> Result<()> {
-    let checked = store.verify(|_| ()).map_err(failed)?;
-    let damaged = |(_, checked): (ItemId, symbolon_store::Result<()>)| {
-        checked.err().and_then(|error| StoreError::damaged_item(&error))
-    };
-    let damaged: Vec<ItemId> = checked.into_iter().filter_map(damaged).collect();
-    store.void(&damaged, DAMAGED).map_err(failed)
 }
 
 /// Returns the items that are not among those that all parties hold.

@@ -30,7 +30,7 @@ mod streams;
 use std::io::Write;
 
 use symbolon_engine::{
-    Compiled, InputBits, Network, OutputBits, Prepared, Rho,
+    Compiled, InputBits, LoadTerms, Network, OutputBits, Prepared, Rho,
     codec::{Reader, Writer},
 };
 use symbolon_primitives::{Block, Delta, HugeBuf, watch};
@@ -268,13 +268,13 @@ impl<T: Tag> symbolon_engine::phases::Measured for CommittedCircuit<T> {
 
 /// Reads back what a party saved.
 pub(super) fn load<T: Tag>(
-    net: &Network,
+    LoadTerms { me, run, .. }: LoadTerms<'_>,
     circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let executions = net.executions;
-    let tables = prepared::read::<T>(net.me, executions, circuit, &mut from, false)?;
-    let layout = Layout::best(&layout::Tables::of(&tables.program, executions)?, net.rho);
+    let executions = run.executions;
+    let tables = prepared::read::<T>(me, executions, circuit, &mut from, false)?;
+    let layout = Layout::best(&layout::Tables::of(&tables.program, executions)?, run.rho);
     let session = from.array()?;
     let n = layout.code.length();
     let mut secret = |n: usize| Ok::<_, Error>(Zeroizing::new(from.list::<Block>(n)?));
