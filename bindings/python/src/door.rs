@@ -13,7 +13,7 @@ use symbolon_clients::{Layout, Opened, Receipt};
 use symbolon_service::{Client, ClientFailure, ClientNodes, DoorConfig, Name, Token};
 
 use crate::circuit::{PyPort, port};
-use crate::error::{InvalidInput, PeerUnreachable, of_class, raise};
+use crate::error::{InvalidInput, PeerUnreachable, Told, of_class, raise};
 use crate::inputs::Given;
 use crate::values::learnt;
 use crate::wait::wait_or_leave;
@@ -148,7 +148,8 @@ fn named(text: &str) -> PyResult<Name> {
 }
 
 fn failed(py: Python<'_>, error: &ClientFailure) -> PyErr {
-    of_class(py, error.class.name(), &error.code, error.to_string())
+    let (class, code, text) = (error.class.name(), &error.code, error.to_string());
+    of_class(py, Told { class, code, text, party: None, check: None })
 }
 
 /// Returns a client's values as bits, in the order of the layout.

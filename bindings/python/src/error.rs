@@ -119,8 +119,18 @@ pub(crate) fn raise<T>(py: Python<'_>, result: symbolon::Result<T>) -> PyResult<
     result.map_err(|error| exception(py, &error))
 }
 
-/// Returns the exception for an error that a node tells, by its class.
-pub(crate) fn of_class(py: Python<'_>, class: &str, code: &str, text: String) -> PyErr {
+/// What a node, or another party's driver, tells of an error.
+pub(crate) struct Told<'a> {
+    pub class: &'a str,
+    pub code: &'a str,
+    pub text: String,
+    pub party: Option<u16>,
+    pub check: Option<String>,
+}
+
+/// Returns the exception for an error that somebody tells, by its class.
+pub(crate) fn of_class(py: Python<'_>, told: Told<'_>) -> PyErr {
+    let Told { class, code, text, party, check } = told;
     let raised = match class {
         "usage" => InvalidInput::new_err(text),
         "assert" => AssertFailed::new_err(text),
@@ -131,13 +141,32 @@ pub(crate) fn of_class(py: Python<'_>, class: &str, code: &str, text: String) ->
         "system" | "unwritten" => OutOfResources::new_err(text),
         _ => SymbolonError::new_err(text),
     };
+    let describe = || -> PyResult<()> {
+        let raised = raised.value(py);
+        raised.setattr("code", code)?;
+        if class == "misbehaved" {
+            raised.setattr("check", check)?;
+        }
+        if ["misbehaved", "peer"].contains(&class) {
+            raised.setattr("party", party)?;
+        }
+        Ok(())
+    };
     // An exception without attributes is better than another exception.
-    let _ = raised.value(py).setattr("code", code);
+    let _ = describe();
     raised
 }
 
-/// The exception for an error that a node tells.
+/// The exception for an error that a node, or another party's driver, tells.
 #[pyfunction]
-pub(crate) fn error_of(py: Python<'_>, class: &str, code: &str, text: String) -> Py<PyAny> {
-    of_class(py, class, code, text).into_value(py).into_any()
+#[pyo3(signature = (class_, code, text, /, *, party=None, check=None))]
+pub(crate) fn error_of(
+    py: Python<'_>,
+    class_: &str,
+    code: &str,
+    text: String,
+    party: Option<u16>,
+    check: Option<String>,
+) -> Py<PyAny> {
+    of_class(py, Told { class: class_, code, text, party, check }).into_value(py).into_any()
 }

@@ -146,3 +146,13 @@ def test_doors_that_are_not_there(tmp_path) -> None:
         sy.Node(tmp_path / "door", token="a-token-of-this-test")
     with pytest.raises(sy.InvalidInput, match="https"):
         sy.submit(["http://example.com"], "auction", "a", "b")
+
+
+def test_errors_of_a_node_name_party_and_check() -> None:
+    error = sy._node._error(
+        {"class": "misbehaved", "code": "check-failed", "message": "no", "party": 1, "check": "x"}
+    )
+    assert isinstance(error, sy.CheatingDetected)
+    assert (error.code, error.party, error.check) == ("check-failed", 1, "x")
+    error = sy._node._error({"class": "peer", "code": "busy", "message": "no"})
+    assert isinstance(error, sy.PeerUnreachable) and error.party is None

@@ -383,7 +383,7 @@ fn a_batch_that_is_cut_is_forecast() {
 fn a_plan_says_what_a_run_sends() {
     let told = symbolon(&["plan", "add:8", "--link", "75ms,1gbit", "--json"]).expect(0).json();
     let ways = told["alternatives"].as_array().unwrap();
-    assert_eq!(ways.len(), 28);
+    assert_eq!(ways.len(), 33);
     let seconds =
         |way: &Value| way["setup_seconds"].as_f64().unwrap() + way["seconds"].as_f64().unwrap();
     assert!(ways.is_sorted_by(|a, b| seconds(a) <= seconds(b)));

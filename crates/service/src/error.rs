@@ -112,6 +112,29 @@ impl CallError {
         }
     }
 
+    /// Returns the check that failed, if one did.
+    pub fn check(&self) -> Option<symbolon::Check> {
+        match self {
+            CallError::Run(error) => error.check(),
+            _ => None,
+        }
+    }
+
+    /// Returns the party that the error names, accused or not, if it is one.
+    pub fn party(&self) -> Option<PartyId> {
+        match self {
+            CallError::NoInputFromPeer(parties) | CallError::OtherClients(parties) => {
+                match parties[..] {
+                    [party] => Some(party),
+                    _ => None,
+                }
+            }
+            CallError::RefusedByPeer(party, _) => Some(*party),
+            CallError::Run(error) => error.culprit().and_then(|culprit| culprit.party()),
+            _ => None,
+        }
+    }
+
     /// Returns whether the call may have used up a prepared execution. If it did not, its name may
     /// be used again.
     pub fn used(&self) -> bool {
@@ -163,5 +186,22 @@ impl std::error::Error for CallError {
             CallError::Run(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_party_is_named_and_several_are_not() {
+        let [one, two] = [1, 2].map(PartyId::new);
+        assert_eq!(CallError::RefusedByPeer(two, Reason::Busy).party(), Some(two));
+        assert_eq!(CallError::NoInputFromPeer(vec![one]).party(), Some(one));
+        assert_eq!(CallError::NoInputFromPeer(vec![one, two]).party(), None);
+        let check = crate::checks::CONTROL;
+        let cheated = CallError::Run(Error::misbehaved(one, check));
+        assert_eq!((cheated.party(), cheated.check()), (Some(one), Some(check)));
+        assert_eq!((CallError::Busy.party(), CallError::Busy.check()), (None, None));
     }
 }

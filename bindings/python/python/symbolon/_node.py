@@ -21,6 +21,7 @@ from ._symbolon import (
     InvalidInput,
     PeerUnreachable,
     Port,
+    SymbolonError,
     error_of,
     failure_output,
 )
@@ -178,8 +179,18 @@ class Node:
         if status in (200, 202) or (isinstance(reply, dict) and "state" in reply):
             return reply
         if isinstance(reply, dict) and "class" in reply:
-            raise error_of(reply["class"], reply["code"], reply["message"])
+            raise _error(reply)
         raise PeerUnreachable(f"the door replies with status {status}")
+
+
+def _error(told: dict[str, Any]) -> SymbolonError:
+    return error_of(
+        told["class"],
+        told["code"],
+        told["message"],
+        party=told.get("party"),
+        check=told.get("check"),
+    )
 
 
 def _ports(described: list[dict[str, Any]]) -> list[Port]:
@@ -209,7 +220,7 @@ def _body(ports: Mapping[str, Port], values: Mapping[str, Any]) -> dict[str, Any
 
 def _result(reply: dict[str, Any], ports: Mapping[str, Port]) -> Result:
     if reply["error"] is not None:
-        raise error_of(*(reply["error"][part] for part in ("class", "code", "message")))
+        raise _error(reply["error"])
     if reply["failure"] is not None:
         failed = reply["failure"]
         raised = AssertFailed(f"{failed['text']} ({failed['file']}, line {failed['line']})")

@@ -154,6 +154,7 @@ fn lies_only_for_a_one() {
 /// Under a code a party also sends masked sums of words, whose places the peer knows.
 /// Cheat: `tinytable`, `--mac code` | – | nothing | no difference | 0
 #[test]
+#[ignore = "takes minutes"]
 fn honest_runs_under_a_code() {
     rows(&code_stage(), 0.0, &FnAdversary::new);
 }
@@ -162,6 +163,7 @@ fn honest_runs_under_a_code() {
 /// Cheat: `tinytable`, `--mac code`, one | Fig. 11 | table bits, sums, a lie only if a masked input
 /// is 1 | no difference | 1, 1/2
 #[test]
+#[ignore = "takes minutes"]
 fn wrong_bits_under_a_code() {
     let stage = code_stage();
     rows(&stage, 1.0, &|| state(BITS, 0, first));

@@ -59,6 +59,12 @@ pub struct ErrorReply {
     pub code: String,
     /// The same as a sentence.
     pub message: String,
+    /// The party that it names, accused or not, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub party: Option<u16>,
+    /// The check that failed, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
 }
 
 impl ErrorReply {
@@ -67,6 +73,8 @@ impl ErrorReply {
             class: error.class().name().to_string(),
             code: error.code().to_string(),
             message: error.to_string(),
+            party: error.party().map(|party| party.number()),
+            check: error.check().map(|check| check.to_string()),
         }
     }
 }
@@ -74,7 +82,8 @@ impl ErrorReply {
 impl From<&SubmitError> for ErrorReply {
     fn from(error: &SubmitError) -> ErrorReply {
         let class = symbolon::ErrorClass::Usage.name().to_string();
-        ErrorReply { class, code: error.code().to_string(), message: error.to_string() }
+        let (code, message) = (error.code().to_string(), error.to_string());
+        ErrorReply { class, code, message, party: None, check: None }
     }
 }
 

@@ -83,9 +83,9 @@ class _Shard:
 
 def misbehaved(party: int, check: str, text: str) -> CheatingDetected:
     """The exception for a peer's driver that breaks the rules of the exchange."""
-    raised = error_of("misbehaved", "shards-exchange", f"party {party}: {text} (check: {check})")
+    text = f"party {party}: {text} (check: {check})"
+    raised = error_of("misbehaved", "shards-exchange", text, party=party, check=check)
     assert isinstance(raised, CheatingDetected)
-    raised.check, raised.party = check, party
     return raised
 
 
