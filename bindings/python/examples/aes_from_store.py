@@ -4,8 +4,10 @@ Party 0 has the key, party 1 the block. Both run in this process, each with a st
 """
 
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import symbolon as sy
 
@@ -22,7 +24,7 @@ def main() -> None:
         )
         one = sy.Party(1, insecure=True, peers={0: sy.Peer(zero.address)}, store=place / "one")
 
-        def both(first, second):
+        def both(first: Callable[[], Any], second: Callable[[], Any]) -> list[Any]:
             calls = [pool.submit(first), pool.submit(second)]
             return [call.result() for call in calls]
 

@@ -4,7 +4,7 @@ import symbolon as sy
 
 
 @sy.function(returns={"winner": sy.u16, "price": sy.u16})
-def auction(ann: sy.u16, bob: sy.u16, eve: sy.u16, joe: sy.u16, zoe: sy.u16):
+def auction(ann: sy.u16, bob: sy.u16, eve: sy.u16, joe: sy.u16, zoe: sy.u16) -> dict[str, sy.u16]:
     best = ann
     second = winner = ann - ann
     for number, bid in enumerate((bob, eve, joe, zoe), 1):

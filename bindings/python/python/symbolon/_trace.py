@@ -14,12 +14,12 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, overload
 
 from ._circuits import source
 from ._cost import Cost, least_parties
 from ._symbolon import Circuit
-from ._types import Type
+from ._types import AnyType, Type
 
 
 class Function:
@@ -29,7 +29,7 @@ class Function:
         self,
         call: Callable[..., Any],
         owners: Mapping[str, int],
-        returns: Mapping[str, Type] | None,
+        returns: Mapping[str, AnyType] | None,
         to: Mapping[str, Any],
     ) -> None:
         self._call, self._owners, self._returns, self._to = call, owners, returns, to
@@ -71,12 +71,25 @@ def cost(circuit: Circuit | Function, /, *, parties: int | None = None) -> Cost:
     return Cost(circuit, least_parties(circuit) if parties is None else parties)
 
 
+@overload
+def function(call: Callable[..., Any], /) -> Function: ...
+
+
+@overload
+def function(
+    *,
+    owners: Mapping[str, int] | None = None,
+    returns: Mapping[str, AnyType] | None = None,
+    to: Mapping[str, int | Sequence[int]] | None = None,
+) -> Callable[[Callable[..., Any]], Function]: ...
+
+
 def function(
     call: Callable[..., Any] | None = None,
     /,
     *,
     owners: Mapping[str, int] | None = None,
-    returns: Mapping[str, Type] | None = None,
+    returns: Mapping[str, AnyType] | None = None,
     to: Mapping[str, int | Sequence[int]] | None = None,
 ) -> Any:
     """Makes a function of Python one that parties compute.
@@ -115,7 +128,7 @@ class _Trace:
         self,
         call: Callable[..., Any],
         owners: dict[str, int],
-        returns: Mapping[str, Type] | None,
+        returns: Mapping[str, AnyType] | None,
         to: dict[str, Any],
     ) -> str:
         signature = inspect.signature(call, eval_str=True)
@@ -132,8 +145,9 @@ class _Trace:
             ports.append(f"{name}: {ty} from {owner}")
         if owners:
             raise TypeError(f"there is no parameter {', '.join(owners)}")
-        types = {"result": signature.return_annotation} if returns is None else returns
-        if not types or not all(isinstance(ty, Type) for ty in types.values()):
+        named = {"result": signature.return_annotation} if returns is None else returns
+        types = {name: ty for name, ty in named.items() if isinstance(ty, Type)}
+        if not types or len(types) < len(named):
             raise TypeError("the result needs a type, as in `-> sy.u32`, or types in `returns`")
         returned = call(**given)
         values = {"result": returned} if returns is None else returned
@@ -222,9 +236,9 @@ class Secret:
             raise IndexError(f"there is no element {place} of {length}")
         return self._trace.new(f"{self._name}[{place % length}]", self._kind, rest)
 
-    def astype(self, ty: Type) -> Secret:
+    def astype(self, ty: AnyType) -> Secret:
         """Converts every number, as ``as`` of the language does: integers are cut or extended."""
-        if ty.shape:
+        if not isinstance(ty, Type) or ty.shape:
             raise TypeError("the type is that of the elements")
         return _each(lambda x: f"{x} as {ty}", ty.kind, self)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Type:
         return text
 
 
-class Array:
+class _Array:
     """``Array[sy.u32, 3, 5]``: three rows of five numbers each."""
 
     def __class_getitem__(cls, arguments: Any) -> Type:
@@ -56,7 +56,30 @@ def _width(width: int) -> int:
     return width
 
 
-u8, u16, u32, u64 = (uint(width) for width in (8, 16, 32, 64))
-i8, i16, i32, i64 = (sint(width) for width in (8, 16, 32, 64))
-f32, f64 = Type("f32", "f"), Type("f64", "f")
-bool_ = Type("bool", "b")
+if TYPE_CHECKING:
+    # A checker of types sees what a traced function gets: values that have no number yet.
+    from typing import Annotated
+
+    from ._trace import Secret
+
+    Array = Annotated
+
+    u8: TypeAlias = Secret
+    u16: TypeAlias = Secret
+    u32: TypeAlias = Secret
+    u64: TypeAlias = Secret
+    i8: TypeAlias = Secret
+    i16: TypeAlias = Secret
+    i32: TypeAlias = Secret
+    i64: TypeAlias = Secret
+    f32: TypeAlias = Secret
+    f64: TypeAlias = Secret
+    bool_: TypeAlias = Secret
+    AnyType: TypeAlias = Type | type[Secret]
+else:
+    Array = _Array
+    AnyType = Type
+    u8, u16, u32, u64 = (uint(width) for width in (8, 16, 32, 64))
+    i8, i16, i32, i64 = (sint(width) for width in (8, 16, 32, 64))
+    f32, f64 = Type("f32", "f"), Type("f64", "f")
+    bool_ = Type("bool", "b")
