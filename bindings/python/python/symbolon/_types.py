@@ -5,6 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+__all__ = [
+    "AnyType",
+    "Array",
+    "Type",
+    "bool_",
+    "f32",
+    "f64",
+    "fixed",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "sint",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "uint",
+]
+
 
 @dataclass(frozen=True)
 class Type:
@@ -58,11 +78,9 @@ def _width(width: int) -> int:
 
 if TYPE_CHECKING:
     # A checker of types sees what a traced function gets: values that have no number yet.
-    from typing import Annotated
+    from typing import Annotated as Array
 
     from ._trace import Secret
-
-    Array = Annotated
 
     u8: TypeAlias = Secret
     u16: TypeAlias = Secret
