@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+import io
 
 import numpy as np
 import pytest
@@ -208,6 +209,17 @@ def test_reports_and_progress() -> None:
     report = result.report
     assert report.bytes_sent > 100_000 and report.seconds > 0
     assert "online" in str(report) and "<table>" in report._repr_html_()
+
+
+def test_progress_as_bars() -> None:
+    pytest.importorskip("tqdm")
+    drawn = io.StringIO()
+    sy.simulate(sy.builtin("aes128"), key=1, message=2, progress=sy.bars(file=drawn, mininterval=0))
+    assert "100%" in drawn.getvalue()
+    told = sy.bars(file=(other := io.StringIO()), mininterval=0)
+    told("triples", 3, 10)
+    told("gates", 5, 5)
+    assert "triples" in other.getvalue() and "gates: 100%" in other.getvalue()
 
 
 def test_a_callback_that_raises_harms_nothing(capsys) -> None:

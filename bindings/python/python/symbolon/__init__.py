@@ -20,6 +20,7 @@ from ._cost import Cost, ProtocolCost
 from ._node import Node, NodeFunction
 from ._party import Dealer, Party, Peer, simulate
 from ._plan import Plan, Way, plan
+from ._progress import bars
 from ._result import Batch, Report, Result
 from ._store import Item, Made, Material
 from ._symbolon import (
@@ -127,6 +128,7 @@ __all__ = [
     "abs",
     "abs_diff",
     "argmin",
+    "bars",
     "bool_",
     "builtin",
     "circuit",

@@ -43,7 +43,8 @@ class Party:
     ``key`` is a file that `keygen` made, ``listen`` an address ``HOST:PORT`` at which others may
     connect, ``peers`` are the other parties by number. All other keywords are the options of a
     session (`options` lists them), ``timeout`` in seconds, and ``link``, which simulates a slower
-    link. ``progress`` is called with a step, how much is done, and of how much.
+    link. ``progress`` is called with a step, how much is done, and of how much; `bars`
+    makes one that draws.
 
     The first run connects; later ones use the same connections. All parties run the same circuits
     in the same order.

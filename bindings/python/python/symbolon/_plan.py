@@ -90,9 +90,10 @@ class Plan:
             ("protocol", "form", "OT", "seconds", "of it set-up", "bytes", "rounds", "memory")
         ]
         for way in self.ways:
+            chosen = [f"{name}={word}" for name, word in way.protocol_options.items()]
             rows.append(
                 (
-                    " ".join([way.protocol, *(f"{n}={v}" for n, v in way.protocol_options.items())]),
+                    " ".join([way.protocol, *chosen]),
                     way.form,
                     way.ot,
                     f"{way.all_seconds:.3f}",
