@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use symbolon::store::{ItemState, Protection, Store};
 use symbolon::{Identity, Listener, Protocol};
 use symbolon_service::{
-    Call, CallError, FunctionConfig, Name, Node, NodeConfig, NodeUpdate, Party,
+    Call, CallError, FunctionConfig, Name, Node, NodeConfig, NodeUpdate, Party, Reason,
 };
 
 use crate::common::*;
@@ -132,7 +132,13 @@ impl Drop for Killed {
 pub fn sum_of(call: &Call) -> Option<u128> {
     match &*answer(call) {
         Ok(outputs) => Some(outputs.uint("sum").unwrap()),
-        Err(CallError::Run(_) | CallError::NoInputFromPeer(_) | CallError::NotReady) => None,
+        // The peer may have begun, and have lost the link before this party heard of it.
+        Err(
+            CallError::Run(_)
+            | CallError::NoInputFromPeer(_)
+            | CallError::NotReady
+            | CallError::RefusedByPeer(_, Reason::Finished),
+        ) => None,
         Err(error) => panic!("{error}"),
     }
 }
