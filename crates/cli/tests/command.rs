@@ -19,6 +19,7 @@ mod pages;
 mod parts;
 mod programs;
 mod progress;
+mod random;
 mod reads;
 mod remote;
 mod samples;

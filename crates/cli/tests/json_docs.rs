@@ -72,6 +72,7 @@ const DOCUMENTS: &[Entry] = &[
     Type("cost of a function", "lang/src/cost.rs", "FunctionCost"),
     Type("cost of a component", "lang/src/cost.rs", "ComponentCost"),
     Type("cost of a line", "lang/src/cost.rs", "LineCost"),
+    Type("function that hides gates", "lang/src/cost.rs", "Hint"),
     Heading("`bench` and `paper`"),
     Type("result of bench", "cli/src/measure/result.rs", "BenchJson"),
     Type("measurement", "cli/src/measure/result.rs", "Measured"),

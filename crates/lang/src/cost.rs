@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
 use serde::Serialize;
-use symbolon_circuit::builder::Gates;
 use symbolon_circuit::{Circuit, Component, Stats, Step, Wire};
 
 use crate::ast::{FnDecl, ItemKind, TypeKind};
@@ -23,15 +22,31 @@ pub struct Report {
     pub depth: u32,
     /// The most wires that are live at once, with the room that calls take.
     pub live_wires: u64,
-    /// The functions in whose text gates are asked for, the one with the most first.
+    /// The functions whose text has gates in the circuit, the one with the most first.
     pub functions: Vec<FunctionCost>,
     /// The components of the circuit, the main one first.
     pub components: Vec<ComponentCost>,
     /// The lines that ask for AND gates, look-ups, calls or asserts, in order.
     pub lines: Vec<LineCost>,
     /// AND gates that lines ask for and the circuit does not have: no output needs them, or the
-    /// optimiser saves them. The lines' sum less these is `ands`.
+    /// optimiser saves them. The sum of what the lines ask for less these is `ands`.
     pub unused: u64,
+    /// The functions of which calls hide gates from the optimiser, the one that hides most first.
+    pub hints: Vec<Hint>,
+}
+
+/// A function that is called as a component and would take fewer gates where it is written out:
+/// constants, equal arguments and results that nobody uses save gates there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hint {
+    /// The function with its arguments.
+    pub function: String,
+    /// The file.
+    pub file: String,
+    /// The line of its name, from 1.
+    pub line: u32,
+    /// AND gates that the circuit has less if the function is marked `#[inline]`.
+    pub saves: u64,
 }
 
 /// The cost of a function's own text, wherever it is written out.
@@ -78,8 +93,12 @@ pub struct LineCost {
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// AND gates, each component counted as often as it is called.
+    /// AND gates, each component counted as often as it is called. What the optimiser writes in the
+    /// place of others belongs to the line whose value it computes.
     pub ands: u64,
+    /// AND gates that the line asks for, likewise, with those that no output needs or that the
+    /// optimiser saves.
+    pub asked: u64,
     /// Look-ups, likewise.
     pub lookups: u64,
     /// Calls of components.
@@ -103,6 +122,8 @@ pub struct LineCost {
 pub struct Totals {
     /// AND gates.
     pub ands: u64,
+    /// AND gates that were asked for; only where gates are booked by place.
+    pub asked: u64,
     /// Look-ups.
     pub lookups: u64,
     /// Calls of components; only where gates are booked by place.
@@ -119,26 +140,10 @@ pub struct Totals {
     pub live_wires: u64,
 }
 
-impl std::ops::Sub for Totals {
-    type Output = Totals;
-
-    fn sub(self, other: Totals) -> Totals {
-        Totals {
-            ands: self.ands - other.ands,
-            lookups: self.lookups - other.lookups,
-            calls: self.calls - other.calls,
-            port_bits: self.port_bits - other.port_bits,
-            asserts: self.asserts - other.asserts,
-            glue: self.glue - other.glue,
-            depth: self.depth - other.depth,
-            live_wires: self.live_wires - other.live_wires,
-        }
-    }
-}
-
 impl std::ops::AddAssign for Totals {
     fn add_assign(&mut self, other: Totals) {
         self.ands = self.ands.saturating_add(other.ands);
+        self.asked = self.asked.saturating_add(other.asked);
         self.lookups = self.lookups.saturating_add(other.lookups);
         self.calls = self.calls.saturating_add(other.calls);
         self.port_bits = self.port_bits.saturating_add(other.port_bits);
@@ -150,19 +155,10 @@ impl std::ops::AddAssign for Totals {
 }
 
 impl Totals {
-    /// Returns the gates made so far: the AND gates of calls count, their look-ups do not.
-    pub(crate) fn so_far(gates: &Gates) -> Totals {
-        Totals {
-            ands: gates.and_count(),
-            lookups: gates.lookup_count(),
-            glue: gates.xor_count(),
-            ..Totals::default()
-        }
-    }
-
     fn times(self, calls: u64) -> Totals {
         Totals {
             ands: self.ands.saturating_mul(calls),
+            asked: self.asked.saturating_mul(calls),
             lookups: self.lookups.saturating_mul(calls),
             calls: self.calls.saturating_mul(calls),
             port_bits: self.port_bits.saturating_mul(calls),
@@ -189,6 +185,8 @@ impl Totals {
 pub struct Costs {
     /// For each component, in the order they were finished: its name, and the gates of each place.
     pub components: Vec<(String, HashMap<Span, Totals>)>,
+    /// The functions that hide gates, each with its place and how many.
+    pub hints: Vec<(String, Span, u64)>,
 }
 
 /// Returns how often each component is called in all.
@@ -338,7 +336,7 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
     let calls = call_counts(circuit);
     let mut lines: BTreeMap<(u32, u32), Totals> = BTreeMap::new();
     let mut functions = Functions::default();
-    let mut booked_all = 0u64;
+    let mut asked = 0u64;
     let Totals { ands, lookups, .. } = Totals::of(circuit);
     // The components of each name, in order.
     let mut left: HashMap<&str, VecDeque<&HashMap<Span, Totals>>> = HashMap::new();
@@ -351,7 +349,7 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
         let mut own: BTreeMap<(u32, u32), Totals> = BTreeMap::new();
         for (span, booked) in found {
             let mut booked = booked.times(calls[place]);
-            booked_all = booked_all.saturating_add(booked.ands);
+            asked = asked.saturating_add(booked.asked);
             if component.uses().next().is_none() {
                 booked.glue = 0;
             }
@@ -373,6 +371,7 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
         file: name(file).to_string(),
         line,
         ands: totals.ands,
+        asked: totals.asked,
         lookups: totals.lookups,
         calls: totals.calls,
         port_bits: totals.port_bits,
@@ -382,6 +381,12 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
         live_wires: totals.live_wires,
     });
     let stats = Stats::of(circuit);
+    let hint = |(function, span, saves): &(String, Span, u64)| Hint {
+        function: function.clone(),
+        file: sources.name(*span).to_string(),
+        line: sources.line(*span),
+        saves: *saves,
+    };
     Report {
         ands,
         lookups,
@@ -390,7 +395,8 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
         functions: functions.costs(sources),
         components: component_costs(circuit),
         lines: lines.collect(),
-        unused: booked_all.saturating_sub(ands),
+        unused: asked.saturating_sub(ands),
+        hints: costs.hints.iter().map(hint).collect(),
     }
 }
 

@@ -413,6 +413,27 @@ fn sine_and_cosine_of_one_number_share_its_reduction() {
 }
 
 #[test]
+fn sine_and_cosine_of_one_number_share_its_reduction_in_loops() {
+    for ty in ["f32", "f64"] {
+        let count = |input: &str, result: &str, body: &str| {
+            let text =
+                format!("fn main(x: {input} from 0) -> (r: {result} to all) {{ {body} }}");
+            and_count(&lower_lookups(&common::circuit(&text)))
+        };
+        let pair = format!("({ty}, {ty})");
+        let once = count(ty, &pair, "(std::float::sin(x), std::float::cos(x))");
+        let (input, result) = (format!("[{ty}; 12]"), format!("[{pair}; 12]"));
+        let body = "[(std::float::sin(v), std::float::cos(v)) for v in x]";
+        let all = count(&input, &result, body);
+        assert!(all <= 12 * once + 12 * once / 50, "{ty}: {all}, 12 times {once}");
+        let body = "let mut r: RESULT = zero();
+            for i in 0..12 { r[i].0 = std::float::sin(x[i]); r[i].1 = std::float::cos(x[i]); } r";
+        let all = count(&input, &result, &body.replace("RESULT", &result));
+        assert!(all <= 12 * once + 12 * once / 50, "{ty}, written: {all}, 12 times {once}");
+    }
+}
+
+#[test]
 fn nothing_is_worse_than_the_best_public_circuit() {
     for (name, program, public) in ROWS.iter().filter(|(_, _, public)| !public.is_empty()) {
         let public: u64 = public.parse().unwrap_or_else(|_| panic!("{name}: {public}"));

@@ -7,6 +7,7 @@ mod checked;
 mod clients;
 mod common;
 mod copies;
+mod costs;
 mod counts;
 mod edges;
 mod editing;

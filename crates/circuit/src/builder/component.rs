@@ -7,6 +7,7 @@ use super::gates::{Gates, input_width};
 use super::improve::improve;
 use super::subcircuit::Subcircuit;
 use super::sweep::{Swept, sweep};
+use super::trace::Trace;
 use crate::CircuitError;
 
 /// Builds a component: a part of a circuit that is written once and called many times.
@@ -81,8 +82,20 @@ impl ComponentBuilder {
         Ok(Self::finished(swept, self.input_widths, self.output_widths))
     }
 
+    /// Finishes like [`finish_within`](Self::finish_within), and says from which wires the gates
+    /// of the component come.
+    ///
+    /// # Errors
+    /// Those of [`finish`](Self::finish).
+    pub fn finish_traced(mut self, effort: &mut u64) -> Result<(Subcircuit, Trace), CircuitError> {
+        self.gates.start_trace();
+        let swept = improve(sweep(self.gates, self.name, &self.outputs)?, effort)?;
+        let trace = Trace::of(&swept);
+        Ok((Self::finished(swept, self.input_widths, self.output_widths), trace))
+    }
+
     fn finished(
-        Swept { component, callees, tables }: Swept,
+        Swept { component, callees, tables, .. }: Swept,
         mut input_widths: Vec<usize>,
         output_widths: Vec<usize>,
     ) -> Subcircuit {

@@ -52,6 +52,8 @@ pub struct Gates {
     run_step: usize,
     run_wire: Wire,
     runs: u64,
+    /// Of each step the wire from which it comes, if that is asked for ([`super::trace`]).
+    pub(super) origins: Option<Vec<Wire>>,
 }
 
 impl Gates {
@@ -80,6 +82,7 @@ impl Gates {
             run_step: 0,
             run_wire: 0,
             runs: 0,
+            origins: None,
         }
     }
 

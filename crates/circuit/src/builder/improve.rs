@@ -35,9 +35,11 @@ pub(super) fn improve(mut swept: Swept, effort: &mut u64) -> Result<Swept, Circu
         let component = &swept.component;
         let Some(left) = effort.checked_sub(component.steps.len() as u64) else { break };
         *effort = left;
+        gates.origins = swept.origins.as_ref().map(|_| Vec::new());
         let inputs = gates.input_wires(component.inputs);
-        let tables = &swept.tables;
-        let outputs = rewriter.rewrite(&mut gates, component, inputs, &swept.callees, tables);
+        let called = (&swept.callees[..], &swept.tables[..]);
+        let origins = swept.origins.as_deref();
+        let outputs = rewriter.rewrite(&mut gates, (component, origins), inputs, called);
         let Some(outputs) = outputs else { break };
         let next = sweep(gates, component.name.clone(), &outputs)?;
         if all_ands(&next.component, &next.callees) >= all_ands(component, &swept.callees) {

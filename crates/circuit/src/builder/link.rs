@@ -10,7 +10,7 @@ use crate::{Component, Program, Table};
 /// and all tables, each once.
 pub(super) fn link(main: Swept) -> Program {
     let mut linker = Linker::default();
-    let Swept { mut component, callees, tables } = main;
+    let Swept { mut component, callees, tables, .. } = main;
     linker.relocate(&mut component, &callees, &tables);
     linker.program.components.push(component);
     linker.program

@@ -42,6 +42,7 @@ mod shift;
 pub(crate) mod subcircuit;
 mod sweep;
 mod table;
+mod trace;
 mod widths;
 
 use std::ops::{Deref, DerefMut};
@@ -55,6 +56,7 @@ pub use network::sorting_network;
 pub use profile::Profile;
 pub use repeat::Argument;
 pub use subcircuit::Subcircuit;
+pub use trace::Trace;
 
 use symbolon_common::PartyId;
 
@@ -147,6 +149,22 @@ impl Builder {
     /// Those of [`finish`](Self::finish).
     pub fn finish_within(self, effort: &mut u64) -> Result<Circuit, CircuitError> {
         self.finished(|swept| improve::improve(swept, effort))
+    }
+
+    /// Finishes like [`finish_within`](Self::finish_within), and says from which wires the gates
+    /// of the main component come.
+    ///
+    /// # Errors
+    /// Those of [`finish`](Self::finish).
+    pub fn finish_traced(mut self, effort: &mut u64) -> Result<(Circuit, Trace), CircuitError> {
+        self.gates.start_trace();
+        let mut trace = Trace::default();
+        let circuit = self.finished(|swept| {
+            let swept = improve::improve(swept, effort)?;
+            trace = Trace::of(&swept);
+            Ok(swept)
+        })?;
+        Ok((circuit, trace))
     }
 
     fn finished(

@@ -15,6 +15,8 @@ pub(super) struct Swept {
     pub(super) callees: Vec<Subcircuit>,
     /// What its look-ups name.
     pub(super) tables: Vec<Table>,
+    /// Of each step the wire from which it comes, if that is asked for.
+    pub(super) origins: Option<Vec<Wire>>,
 }
 
 /// Finishes the gates into a component with these outputs.
@@ -35,8 +37,22 @@ pub(super) fn sweep(
     mark(&gates, &mut live);
     let numbers = Numbers::new(live, &gates.inputs);
 
+    // The last steps only put out what others have made.
+    gates.trace(0);
+    let mut origins = gates.origins.take();
     let mut steps = std::mem::take(&mut gates.steps);
-    steps.retain_mut(|step| keep(step, &gates, &numbers));
+    let (mut place, mut kept) = (0, 0);
+    steps.retain_mut(|step| {
+        let stays = keep(step, &gates, &numbers);
+        if let (Some(origins), true) = (&mut origins, stays) {
+            origins[kept] = origins[place];
+        }
+        (place, kept) = (place + 1, kept + usize::from(stays));
+        stays
+    });
+    if let Some(origins) = &mut origins {
+        origins.truncate(kept);
+    }
     let mut component = Component {
         name,
         inputs: numbers.inputs,
@@ -86,7 +102,7 @@ pub(super) fn sweep(
     }
     steps.shrink_to_fit();
     component.steps = steps;
-    Ok(Swept { component, callees: callees.used, tables: tables.used })
+    Ok(Swept { component, callees: callees.used, tables: tables.used, origins })
 }
 
 /// Copies the arguments of a repeat into the component.

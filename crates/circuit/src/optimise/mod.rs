@@ -68,7 +68,8 @@ fn rewrite(
         let mut c = ComponentBuilder::new(component.name.clone());
         let inputs = c.input(component.inputs as usize);
         let chosen = choose(component);
-        let outputs = write(&mut c, component, inputs, (&parts, circuit.tables()), &chosen);
+        let called = (&parts[..], circuit.tables());
+        let outputs = write(&mut c, (component, None), inputs, called, &chosen);
         c.output(&outputs);
         parts.push(c.finish()?);
     }
@@ -79,7 +80,8 @@ fn rewrite(
         .map(|input| b.input(input.name.clone(), input.ty.clone(), input.owner))
         .collect();
     let chosen = choose(main);
-    let outputs = write(&mut b, main, Word::join(&inputs), (&parts, circuit.tables()), &chosen);
+    let called = (&parts[..], circuit.tables());
+    let outputs = write(&mut b, (main, None), Word::join(&inputs), called, &chosen);
     let mut start = 0;
     for output in circuit.outputs() {
         let end = start + output.ty.width() as usize;

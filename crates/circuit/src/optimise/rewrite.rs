@@ -6,7 +6,7 @@ use crate::builder::bit::{Bit, Word};
 use crate::builder::gates::Gates;
 use crate::builder::repeat::Argument;
 use crate::builder::subcircuit::Subcircuit;
-use crate::{Component, Repeat, RepeatArg, Step, Table};
+use crate::{Component, Repeat, RepeatArg, Step, Table, Wire};
 
 /// Rewrites components under construction, before they are called.
 #[derive(Default)]
@@ -20,21 +20,23 @@ impl Rewriter {
     pub(crate) fn rewrite(
         &mut self,
         g: &mut Gates,
-        component: &Component,
+        traced: Traced<'_>,
         inputs: Word,
-        parts: &[Subcircuit],
-        tables: &[Table],
+        called: (&[Subcircuit], &[Table]),
     ) -> Option<Word> {
-        let chosen = cuts::choose(component, &mut self.base);
-        (!chosen.is_empty()).then(|| write(g, component, inputs, (parts, tables), &chosen))
+        let chosen = cuts::choose(traced.0, &mut self.base);
+        (!chosen.is_empty()).then(|| write(g, traced, inputs, called, &chosen))
     }
 }
+
+/// A component, and the wires from which its steps come, if that is asked for.
+pub(crate) type Traced<'a> = (&'a Component, Option<&'a [Wire]>);
 
 /// Writes a component's steps, which call these parts and look up in these tables; returns its
 /// outputs.
 pub(super) fn write(
     g: &mut Gates,
-    component: &Component,
+    (component, origins): Traced<'_>,
     inputs: Word,
     (parts, tables): (&[Subcircuit], &[Table]),
     replacements: &[Replacement],
@@ -42,7 +44,10 @@ pub(super) fn write(
     let mut bits = vec![Bit::ZERO; component.wires as usize];
     bits[..inputs.width()].copy_from_slice(&inputs);
     let mut replacements = replacements.iter().peekable();
-    for step in &component.steps {
+    for (place, step) in component.steps.iter().enumerate() {
+        if let (Some(origins), Some(before)) = (origins, place.checked_sub(1)) {
+            g.trace(origins[before]);
+        }
         let out = match *step {
             Step::Xor { out, .. } | Step::And { out, .. } => out,
             Step::Inv { a, out } => {
@@ -96,6 +101,9 @@ pub(super) fn write(
                 _ => unreachable!("other steps are written above"),
             },
         };
+    }
+    if let Some(last) = origins.and_then(<[Wire]>::last) {
+        g.trace(*last);
     }
     component.outputs.iter().map(|&wire| bits[wire as usize]).collect()
 }

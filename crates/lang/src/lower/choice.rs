@@ -57,6 +57,25 @@ fn variable(expr: &Expr) -> Option<Local> {
     }
 }
 
+/// Returns whether the value of an expression is that of a choice.
+fn is_choice(expr: &Expr) -> bool {
+    match &expr.kind {
+        Kind::If(..) | Kind::Match(..) => true,
+        Kind::Block(stmts, Some(tail)) if stmts.is_empty() => is_choice(tail),
+        _ => false,
+    }
+}
+
+impl Part<'_> {
+    fn is_choice(self) -> bool {
+        match self {
+            Part::Nothing => false,
+            Part::Expr(expr) => is_choice(expr),
+            Part::Arms(..) => true,
+        }
+    }
+}
+
 impl Machine<'_, '_, '_> {
     /// Writes an `if`.
     pub(super) fn choose_if(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Word> {
@@ -89,7 +108,15 @@ impl Machine<'_, '_, '_> {
         let ty = frame.instance.types[expr.ty as usize];
         let (a, b) = (self.local(frame, a)?, self.local(frame, b)?);
         self.binary_room(BinaryOp::Lt, ty, &a, &b, expr.span)?;
-        Ok(self.extremum(ty, &a, &b, larger))
+        let value = self.extremum(ty, &a, &b, larger);
+        if let Some(value) = &value
+            && std::mem::take(&mut self.wants_values)
+        {
+            let (choice, first, second) = self.ordered(ty, (&a, &b), larger);
+            let arms = [(choice, first.clone()), (!choice, second.clone())];
+            self.values = Some((value.clone(), self.under_conditions(arms)));
+        }
+        Ok(value)
     }
 
     /// Writes a `match`.
@@ -149,6 +176,7 @@ impl Machine<'_, '_, '_> {
         value: &Word,
         known: Known<'_>,
     ) -> Done<Word> {
+        let wants_values = std::mem::take(&mut self.wants_values);
         let excludes = known.excludes;
         let mark = self.path.len();
         // If each arm excludes the others, its condition alone says that it is taken.
@@ -168,7 +196,10 @@ impl Machine<'_, '_, '_> {
                     _ => false,
                 };
             match condition.as_constant() {
-                Some(true) if arms.is_empty() => return self.part(frame, part, value),
+                Some(true) if arms.is_empty() => {
+                    self.wants_values = wants_values && part.is_choice();
+                    return self.part(frame, part, value);
+                }
                 Some(false) => {
                     rest = next.ok_or(Failed)?;
                     continue;
@@ -179,11 +210,15 @@ impl Machine<'_, '_, '_> {
             let reached = if disjoint && is_last { none } else { condition };
             self.path.push((reached, None));
             frame.enter();
+            self.wants_values = part.is_choice();
             let value = self.part(frame, part, value)?;
+            self.wants_values = false;
+            let values = self.values.take().filter(|told| part.is_choice() && told.0 == value);
             let changes = self.leave(frame)?;
             self.path.pop();
             let left = std::mem::replace(&mut frame.left, before.clone());
-            arms.push(Outcome { condition, excludes: excludes && !is_last, changes, left, value });
+            let (excludes, values) = (excludes && !is_last, values.map(|told| told.1));
+            arms.push(Outcome { condition, excludes, changes, left, value, values });
             if is_last {
                 break;
             }
@@ -195,7 +230,7 @@ impl Machine<'_, '_, '_> {
             rest = next.ok_or(Failed)?;
         }
         self.path.truncate(mark);
-        self.merge(frame, arms)
+        self.merge(frame, arms, wants_values)
     }
 
     /// Returns the condition of the next arm, the arm, and what comes after it. `known` says of
@@ -280,7 +315,7 @@ impl Machine<'_, '_, '_> {
             let left = std::mem::replace(&mut frame.left, before.clone());
             let arms =
                 [(fits, changes, left, value), (Bit::ONE, Vec::new(), before, Word::zero(1))];
-            self.merge(frame, arms.map(Outcome::first).into())?
+            self.merge(frame, arms.map(Outcome::first).into(), false)?
         };
         self.path.pop();
         Ok(self.gates.and_bit(fits, *holds.first().unwrap_or(&Bit::ZERO)))
@@ -315,7 +350,7 @@ impl Machine<'_, '_, '_> {
             (condition, changes, Left::NOTHING, nothing()),
             (Bit::ONE, Vec::new(), Left::NOTHING, nothing()),
         ];
-        self.merge(frame, arms.map(Outcome::first).into())?;
+        self.merge(frame, arms.map(Outcome::first).into(), false)?;
         frame.left = self.left_either(before, condition, inside);
         Ok(value)
     }

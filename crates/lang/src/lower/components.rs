@@ -107,7 +107,7 @@ impl Lower<'_> {
     /// Returns the component of an instance, if it is one.
     fn component(&mut self, place: InstanceId, whole: bool) -> Done<Option<Finished>> {
         let instance = self.instance(place)?;
-        if instance.inline || (whole && !instance.component) {
+        if self.is_inline(&instance) || (whole && !instance.component) {
             return Ok(None);
         }
         if !instance.component && self.counts.get(&place).copied().unwrap_or(0) < 2 {
@@ -123,6 +123,15 @@ impl Lower<'_> {
         let finished = Some(finished).filter(|finished| finished.is_worth_calls);
         self.components.general.insert(place, finished.clone());
         Ok(finished)
+    }
+
+    /// Returns the functions that are components, in order.
+    pub(super) fn called_functions(&self) -> Vec<InstanceId> {
+        let general = self.components.general.iter();
+        let mut places: Vec<InstanceId> =
+            general.filter(|(_, finished)| finished.is_some()).map(|(place, _)| *place).collect();
+        places.sort_unstable();
+        places
     }
 
     /// Returns how a function is called with these constants.
@@ -197,28 +206,20 @@ impl Lower<'_> {
         machine.given = 1;
         let result = machine.function(instance.clone(), args)?;
         let never = machine.never;
-        let (failed, code, costs) = machine.into_parts();
+        let (failed, code, booked) = machine.into_parts();
         builder.output(&result);
+        let mut outputs = if self.costs.is_some() { result.to_vec() } else { Vec::new() };
         if fails {
             builder.output(&[failed]);
             builder.output(&code);
+            outputs.push(failed);
+            outputs.extend_from_slice(&code);
         }
-        let costs = match self.costs {
-            Some(_) => {
-                let mut outputs = result.to_vec();
-                if fails {
-                    outputs.push(failed);
-                    outputs.extend_from_slice(&code);
-                }
-                costs.with_profile(&mut builder, &outputs, instance.span)
-            }
-            None => HashMap::new(),
-        };
         let width = result.width();
         drop(result);
         let lookups = builder.lookup_count();
-        let body = match builder.finish_within(&mut self.effort) {
-            Ok(body) => body,
+        let (body, costs) = match self.finish(builder, (booked, instance.span), &outputs) {
+            Ok(finished) => finished,
             Err(error) => return self.error(Code::Limit, instance.span, error.to_string()),
         };
         let ands = body.and_count();

@@ -24,7 +24,9 @@ impl Machine<'_, '_, '_> {
         match &expr.kind {
             Kind::If(..) => self.choose_if(frame, expr),
             Kind::Match(value, arms) => {
+                let wants = std::mem::take(&mut self.wants_values);
                 let value = self.eval(frame, value)?;
+                self.wants_values = wants;
                 self.choose_arm(frame, arms, &value)
             }
             Kind::Block(stmts, tail) => self.block(frame, stmts, tail.as_deref(), ty),

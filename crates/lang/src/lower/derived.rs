@@ -84,6 +84,9 @@ impl Machine<'_, '_, '_> {
         if is_minus(&origins.1, a) {
             return Some(self.gates.neg_if(!choice, a));
         }
+        if let Some(word) = self.choose_sum(choice, (a, b), &origins) {
+            return Some(word);
+        }
         match origins {
             (Some(Origin::Difference(x, y)), Some(Origin::Difference(y2, x2)))
                 if x == x2 && y == y2 =>
@@ -104,6 +107,44 @@ impl Machine<'_, '_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns `if choice { a } else { b }` where one is the other with a constant added, or where
+    /// they are the sum and the difference of two numbers.
+    fn choose_sum(
+        &mut self,
+        choice: Bit,
+        (a, b): (&Word, &Word),
+        origins: &(Option<Origin>, Option<Origin>),
+    ) -> Option<Word> {
+        for (choice, origin, other) in [(choice, &origins.0, b), (!choice, &origins.1, a)] {
+            // What is added is zero where nothing is.
+            let (x, y) = match origin {
+                Some(Origin::Sum(x, y)) if x == other => (x, y),
+                Some(Origin::Sum(x, y)) if y == other => (y, x),
+                Some(Origin::Difference(x, y)) if x == other => (x, y),
+                _ => continue,
+            };
+            if constant(y).is_some() {
+                let added = self.gates.and_each(choice, y);
+                return Some(match origin {
+                    Some(Origin::Sum(..)) => self.gates.add(x, &added),
+                    _ => self.gates.sub(x, &added),
+                });
+            }
+        }
+        let (minus, (x, y), difference) = match origins {
+            (Some(Origin::Difference(x, y)), Some(Origin::Sum(a, b))) => (choice, (a, b), (x, y)),
+            (Some(Origin::Sum(a, b)), Some(Origin::Difference(x, y))) => (!choice, (a, b), (x, y)),
+            _ => return None,
+        };
+        if (x, y) != difference && (y, x) != difference {
+            return None;
+        }
+        // x - y = x + !y + 1.
+        let (x, y) = difference;
+        let y: Word = y.iter().map(|&bit| self.gates.xor_bit(bit, minus)).collect();
+        Some(self.gates.add_with_carry(x, &y, minus).0)
     }
 
     /// Returns `a op b` where these are the two parts of a rotation by a secret amount.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use symbolon_circuit::Table;
 use symbolon_circuit::builder::{Bit, Joiner, Word};
 
+use super::components::Finished;
 use super::known::reads;
 use super::outer::is_outside;
 use super::places::constant;
@@ -392,41 +393,52 @@ impl Machine<'_, '_, '_> {
         }
         let value = match self.lower.called(place, self.whole, &words)? {
             None => self.write_out(place, callee, words)?,
-            Some((component, words)) => {
-                if let Some(never) = component.never
-                    && self.is_certain()
-                {
-                    self.never_holds(never)?;
-                }
-                let before = self.account(expr.span);
-                let port_bits = component.body.port_bits();
-                self.book(expr.span, Totals { calls: 1, port_bits, ..Totals::default() });
-                let value = if !component.fails {
-                    let words: Vec<&Word> = words.iter().collect();
-                    self.gates.call_words(&component.body, &words).pop().ok_or(Failed)?
-                } else {
-                    let alive = self.alive();
-                    let alive: Word = self.gates.and_bit(alive, !self.failed).into();
-                    let words: Vec<&Word> = words.iter().chain([&alive]).collect();
-                    let mut results = self.gates.call_words(&component.body, &words);
-                    self.failing_calls += 1;
-                    // A failure of the callee counts only if nothing has failed before.
-                    let (code, failed) = (results.pop(), results.pop());
-                    if let (Some(code), Some(failed)) = (code, failed) {
-                        self.failed = self.gates.xor_bit(self.failed, failed[0]);
-                        self.code = self.gates.xor(&self.code, &code);
-                    }
-                    results.pop().ok_or(Failed)?
-                };
-                // The component books its own gates.
-                self.since = Totals::so_far(self.gates);
-                self.account(before);
-                value
+            Some((component, open)) if component.fails => {
+                self.call_component(&component, &open, expr.span)?
             }
+            Some((component, open)) => self.once(place, &words, |this| {
+                this.call_component(&component, &open, expr.span)
+            })?,
         };
         if guarded {
             self.path.pop();
         }
+        Ok(value)
+    }
+
+    /// Calls a component with the arguments that its inputs are.
+    fn call_component(
+        &mut self,
+        component: &Finished,
+        words: &[Word],
+        span: Span,
+    ) -> Done<Word> {
+        if let Some(never) = component.never
+            && self.is_certain()
+        {
+            self.never_holds(never)?;
+        }
+        let before = self.account(span);
+        let port_bits = component.body.port_bits();
+        self.book(span, Totals { calls: 1, port_bits, ..Totals::default() });
+        let value = if !component.fails {
+            let words: Vec<&Word> = words.iter().collect();
+            self.gates.call_words(&component.body, &words).pop().ok_or(Failed)?
+        } else {
+            let alive = self.alive();
+            let alive: Word = self.gates.and_bit(alive, !self.failed).into();
+            let words: Vec<&Word> = words.iter().chain([&alive]).collect();
+            let mut results = self.gates.call_words(&component.body, &words);
+            self.failing_calls += 1;
+            // A failure of the callee counts only if nothing has failed before.
+            let (code, failed) = (results.pop(), results.pop());
+            if let (Some(code), Some(failed)) = (code, failed) {
+                self.failed = self.gates.xor_bit(self.failed, failed[0]);
+                self.code = self.gates.xor(&self.code, &code);
+            }
+            results.pop().ok_or(Failed)?
+        };
+        self.account(before);
         Ok(value)
     }
 

@@ -1,6 +1,6 @@
-//! Results of functions that are written out. Functions are pure: the same arguments give the same
-//! bits, so a call that was written out need not be written again. Functions that call each other
-//! twice each would otherwise take 2^n steps for n functions.
+//! Results of functions. Functions are pure: the same arguments give the same bits, so what was
+//! written out or called need not be again. Functions that call each other twice each would
+//! otherwise take 2^n steps for n functions.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -26,9 +26,10 @@ pub(super) struct Kept {
     /// The results, each with the choices that were known in the function.
     results: HashMap<Key, (Word, u64)>,
     bits: usize,
-    /// The gates' run to which they belong. In a later one, the same operations may make gates
-    /// again, and calls of components always do.
-    run: u64,
+}
+
+fn bits(args: &[Word]) -> usize {
+    args.iter().map(Word::width).sum()
 }
 
 impl Machine<'_, '_, '_> {
@@ -39,18 +40,29 @@ impl Machine<'_, '_, '_> {
         callee: Rc<Instance>,
         args: Vec<Word>,
     ) -> Done<Word> {
-        let bits: usize = args.iter().map(Word::width).sum();
         // What can fail notes whether its place is reached.
         if calls::fails(self.lower, place) {
             self.steps_left_for(place, callee.span)?;
             return self.function(callee, args);
         }
-        if bits > MOST_BITS {
+        if bits(&args) > MOST_BITS {
             return self.function(callee, args);
         }
-        let run = self.gates.run_count();
-        if self.kept.run != run {
-            self.kept = Kept { run, ..Kept::default() };
+        let given = args.clone();
+        self.once(place, &args, |this| this.function(callee, given))
+    }
+
+    /// Returns the result of a function that cannot fail: `write` writes it, unless that has been
+    /// done with these arguments.
+    pub(super) fn once(
+        &mut self,
+        place: InstanceId,
+        args: &[Word],
+        write: impl FnOnce(&mut Self) -> Done<Word>,
+    ) -> Done<Word> {
+        let bits = bits(args);
+        if bits > MOST_BITS {
+            return write(self);
         }
         let joined = args.iter().flat_map(|arg| arg.iter().copied()).collect();
         let key: Key = (place, self.whole, joined);
@@ -59,11 +71,11 @@ impl Machine<'_, '_, '_> {
             return Ok(result.clone());
         }
         let choices = self.choices;
-        let result = self.function(callee, args)?;
+        let result = write(self)?;
         let more = bits + result.width() + 64;
-        if self.gates.run_count() == run && result.width() <= MOST_BITS {
+        if result.width() <= MOST_BITS {
             if self.kept.bits + more > MOST_KEPT {
-                self.kept = Kept { run, ..Kept::default() };
+                self.kept = Kept::default();
             }
             self.kept.bits += more;
             self.kept.results.insert(key, (result.clone(), self.choices - choices));

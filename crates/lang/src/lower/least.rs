@@ -18,7 +18,7 @@ impl Lower<'_> {
     /// written out count with those that they call: others may be components, or written before.
     fn least(&mut self, place: InstanceId, whole: bool) -> u64 {
         let Some(Some(instance)) = self.tir.instances.get(place).cloned() else { return 1 };
-        let is_written = instance.inline || (whole && !instance.component);
+        let is_written = self.is_inline(&instance) || (whole && !instance.component);
         if !is_written || !calls::fails(self, place) {
             return 1;
         }

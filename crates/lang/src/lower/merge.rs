@@ -30,6 +30,8 @@ pub(super) struct Outcome {
     pub(super) changes: Vec<(Local, Vec<Group>)>,
     pub(super) left: Left,
     pub(super) value: Word,
+    /// The values of which its value is one, if it is that of a choice.
+    pub(super) values: Option<Group>,
 }
 
 /// What an arm has changed and left, its value, and the condition under which it does so.
@@ -38,7 +40,8 @@ type Parts = (Bit, Vec<(Local, Vec<Group>)>, Left, Word);
 impl Outcome {
     /// Returns an arm before which there is none with another condition.
     pub(super) fn first((condition, changes, left, value): Parts) -> Outcome {
-        Outcome { condition, excludes: condition != Bit::ONE, changes, left, value }
+        let excludes = condition != Bit::ONE;
+        Outcome { condition, excludes, changes, left, value, values: None }
     }
 }
 
@@ -83,7 +86,7 @@ impl Price {
 }
 
 /// Whether each arm is taken, as far as that has been asked.
-struct Taken<'o> {
+pub(super) struct Taken<'o> {
     arms: &'o [Outcome],
     known: Vec<Bit>,
     /// Whether none of the known ones is.
@@ -91,7 +94,7 @@ struct Taken<'o> {
 }
 
 impl Taken<'_> {
-    fn get(&mut self, gates: &mut Gates, arm: usize) -> Bit {
+    pub(super) fn get(&mut self, gates: &mut Gates, arm: usize) -> Bit {
         while self.known.len() <= arm {
             let Outcome { condition, excludes, .. } = self.arms[self.known.len()];
             let taken = if excludes { condition } else { gates.and_bit(self.rest, condition) };
@@ -121,7 +124,7 @@ struct BitValues {
 
 /// Different values of a bit.
 #[derive(Default)]
-struct Values {
+pub(super) struct Values {
     /// Those that are not constants, without inversions.
     wires: Vec<Bit>,
     has_constant: bool,
@@ -130,12 +133,12 @@ struct Values {
 }
 
 impl Values {
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.wires.clear();
         (self.has_constant, self.others) = (false, 0);
     }
 
-    fn see(&mut self, value: Option<Bit>) {
+    pub(super) fn see(&mut self, value: Option<Bit>) {
         match value.map(Bit::plain) {
             None => self.others += 1,
             Some((Bit::ZERO, _)) => self.has_constant = true,
@@ -144,7 +147,7 @@ impl Values {
     }
 
     /// Returns the ANDs that it takes to select one of them.
-    fn ands(&mut self) -> u64 {
+    pub(super) fn ands(&mut self) -> u64 {
         self.wires.sort_unstable();
         self.wires.dedup();
         let values = self.wires.len() as u64 + self.others + u64::from(self.has_constant);
@@ -282,7 +285,12 @@ impl Matter {
 impl Machine<'_, '_, '_> {
     /// Selects what the arms of a choice have done, of which the last has the condition 1; returns
     /// the value of the arm that is taken.
-    pub(super) fn merge(&mut self, frame: &mut Frame, mut arms: Vec<Outcome>) -> Done<Word> {
+    pub(super) fn merge(
+        &mut self,
+        frame: &mut Frame,
+        mut arms: Vec<Outcome>,
+        wants_values: bool,
+    ) -> Done<Word> {
         let (items, additions) = self.items(frame, &mut arms)?;
         let matter = Matter {
             locals: Ranks::new(arms.iter().map(|arm| arm.left.returned != Bit::ONE)),
@@ -313,6 +321,16 @@ impl Machine<'_, '_, '_> {
             {
                 value = Some(chosen);
                 continue;
+            }
+            if let Target::Value = item.target {
+                let level = if may_sum && price.gain().is_some() { price.sum } else { price.chain };
+                if self.flattens(&arms, level) {
+                    let mut word = Word::zero(arms[0].value.width());
+                    let group = self.flattened(&arms, &mut taken);
+                    self.apply(&mut word, 0, &group, true)?;
+                    value = Some(word);
+                    continue;
+                }
             }
             let ranks = matter.of(&item.target);
             let Item { before, changes, target } = item;
@@ -355,7 +373,12 @@ impl Machine<'_, '_, '_> {
                 Target::Value | Target::Local(_) => value = Some(word),
             }
         }
-        Ok(value.unwrap_or_else(|| Word::zero(arms[0].value.width())))
+        let value = value.unwrap_or_else(|| Word::zero(arms[0].value.width()));
+        if wants_values && self.is_flat(&arms) {
+            let group = self.flattened(&arms, &mut taken);
+            self.values = Some((value.clone(), group));
+        }
+        Ok(value)
     }
 
     /// Returns what the arms have changed, and the variables to which they have only added.

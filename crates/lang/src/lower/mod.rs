@@ -19,7 +19,9 @@ mod entry;
 mod eval;
 mod exclude;
 mod fits;
+mod flat;
 mod float;
+mod hidden;
 mod kept;
 mod known;
 mod least;
@@ -41,7 +43,8 @@ mod wide;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use symbolon_circuit::builder::{Bit, Gates, Profile, Subcircuit, Word};
+use symbolon_circuit::CircuitError;
+use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Profile, Subcircuit, Trace, Word};
 
 use crate::cost::{Costs, Totals};
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -57,7 +60,8 @@ use state::Frame;
 pub use calls::cycle;
 pub use count::one_call;
 pub use entry::{Entry, EntryInput, EntryOutput, InputKind, OutputKind, port_type};
-pub use ports::{lower_entry, lower_entry_as_repeats};
+pub use hidden::lower_entry;
+pub use ports::lower_entry_as_repeats;
 
 /// A component has at most this many wires beside its inputs while it is built.
 const MAX_WIRES: u32 = 1 << 27;
@@ -143,6 +147,8 @@ pub struct Lower<'a> {
     effort: u64,
     /// How many expressions are being written, one within the other, in all components.
     deep: u32,
+    /// A function that is written out, though nothing marks it.
+    written_out: Option<Span>,
     /// AND gates by place, if requested.
     pub costs: Option<Costs>,
 }
@@ -155,27 +161,31 @@ struct Booked {
 }
 
 impl Booked {
-    /// Returns what each place is responsible for, depth and live wires included, for these outputs
-    /// of the component; inputs are booked to `start`.
-    fn with_profile(
-        self,
-        gates: &mut Gates,
-        outputs: &[Bit],
-        start: Span,
-    ) -> HashMap<Span, Totals> {
+    /// Returns what each place is responsible for in the finished component, of which the profile
+    /// was taken before; inputs are booked to `start`.
+    fn finished(self, profile: Profile, trace: &Trace, start: Span) -> HashMap<Span, Totals> {
         let Booked { mut places, marks } = self;
-        let Profile { path, live } = gates.profile(outputs);
-        let at = |wire: u32| match marks.partition_point(|(first, _)| *first <= wire) {
-            0 => start,
-            after => marks[after - 1].1,
+        let mut add = |wire: u32, more: Totals| {
+            let span = match marks.partition_point(|(first, _)| *first <= wire) {
+                0 => start,
+                after => marks[after - 1].1,
+            };
+            // Gates outside of any expression belong to the function.
+            let span = if span == Span::default() { start } else { span };
+            *places.entry(span).or_default() += more;
         };
-        // Gates outside of any expression belong to the function.
-        let known = |span: Span| if span == Span::default() { start } else { span };
-        for (wire, depth) in path {
-            places.entry(known(at(wire))).or_default().depth += u64::from(depth);
+        for &(wire, depth) in &profile.path {
+            add(wire, Totals { depth: depth.into(), ..Totals::default() });
         }
-        for wire in live {
-            places.entry(known(at(wire))).or_default().live_wires += 1;
+        let nothing = Totals::default();
+        let all = [
+            (&profile.live, Totals { live_wires: 1, ..nothing }),
+            (&trace.ands, Totals { ands: 1, ..nothing }),
+            (&trace.lookups, Totals { lookups: 1, ..nothing }),
+            (&trace.xors, Totals { glue: 1, ..nothing }),
+        ];
+        for (wires, one) in all {
+            wires.iter().for_each(|&wire| add(wire, one));
         }
         places
     }
@@ -207,6 +217,10 @@ struct Machine<'l, 'a, 'g> {
     asked: u64,
     /// The further steps that are counted for gates that were made.
     further: u64,
+    /// Whether the next choice tells of which values its value is one.
+    wants_values: bool,
+    /// The value of the last choice that told, and of which values it is one.
+    values: Option<(Word, state::Group)>,
     waiting: addends::Waiting,
     derived: derived::Derived,
     /// Results of functions that were written out.
@@ -215,10 +229,10 @@ struct Machine<'l, 'a, 'g> {
     sums: HashMap<sums::Summed, Word>,
     /// The numbers that were compared, each with whether the first is less than the second.
     compared: HashMap<[Word; 2], Bit>,
-    /// Gates by place, the current place, and the gates when it was entered.
+    /// What is asked for by place, the current place, and the AND gates when it was entered.
     costs: HashMap<Span, Totals>,
     at: Span,
-    since: Totals,
+    since: u64,
     /// Where the place changed: the wires from there on, and the new place.
     marks: Vec<(u32, Span)>,
 }
@@ -249,6 +263,7 @@ impl<'a> Lower<'a> {
             further: 0,
             effort: EFFORT,
             deep: 0,
+            written_out: None,
             costs: None,
         }
     }
@@ -267,6 +282,27 @@ impl<'a> Lower<'a> {
         };
         self.errors.push(Diagnostic::new(Code::Constant, span, message).help(help));
         Err(Failed)
+    }
+
+    /// Returns whether a function is written out where it is called, whatever that takes.
+    fn is_inline(&self, instance: &Instance) -> bool {
+        instance.inline || self.written_out == Some(instance.span)
+    }
+
+    /// Finishes a component with these outputs; also returns what each place is responsible for, if
+    /// that is asked for.
+    fn finish(
+        &mut self,
+        mut builder: ComponentBuilder,
+        (booked, start): (Booked, Span),
+        outputs: &[Bit],
+    ) -> Result<(Subcircuit, HashMap<Span, Totals>), CircuitError> {
+        if self.costs.is_none() {
+            return Ok((builder.finish_within(&mut self.effort)?, HashMap::new()));
+        }
+        let profile = builder.profile(outputs);
+        let (body, trace) = builder.finish_traced(&mut self.effort)?;
+        Ok((body, booked.finished(profile, &trace, start)))
     }
 
     fn instance(&mut self, place: InstanceId) -> Done<Rc<Instance>> {
@@ -311,6 +347,8 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             choices: 0,
             asked: gates_asked,
             further: 0,
+            wants_values: false,
+            values: None,
             waiting: addends::Waiting::default(),
             derived: derived::Derived::default(),
             kept: Kept::default(),
@@ -318,7 +356,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             compared: HashMap::new(),
             costs: HashMap::new(),
             at: Span::default(),
-            since: Totals::default(),
+            since: 0,
             marks: Vec::new(),
         }
     }
@@ -336,9 +374,9 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         if self.lower.costs.is_none() {
             return next;
         }
-        let now = Totals::so_far(self.gates);
+        let now = self.gates.own_and_count();
         if now != self.since {
-            *self.costs.entry(self.at).or_default() += now - self.since;
+            self.costs.entry(self.at).or_default().asked += now - self.since;
         }
         self.since = now;
         let wire = self.gates.next_wire();

@@ -164,12 +164,21 @@ impl Machine<'_, '_, '_> {
         if self.lower.tir.shapes.has_float(ty) || bits.any(|bit| bit.as_constant().is_some()) {
             return None;
         }
+        let (swaps, first, second) = self.ordered(ty, (a, b), larger);
+        Some(self.choose(swaps, first, second))
+    }
+
+    /// Returns the condition under which the first of two values is the smaller one, or the larger
+    /// one, and both in an order that does not depend on the caller's.
+    pub(super) fn ordered<'w>(
+        &mut self,
+        ty: TyId,
+        (a, b): (&'w Word, &'w Word),
+        larger: bool,
+    ) -> (Bit, &'w Word, &'w Word) {
         let (first, second) = if **a <= **b { (a, b) } else { (b, a) };
         let swaps = self.less(ty, second, first);
-        Some(match larger {
-            false => self.choose(swaps, second, first),
-            true => self.choose(swaps, first, second),
-        })
+        if larger { (swaps, first, second) } else { (swaps, second, first) }
     }
 
     /// Returns a number, the least significant bit first, that has the order of the values.

@@ -1,36 +1,18 @@
 //! The entry of a program: parties' inputs and outputs.
 
-use std::collections::HashMap;
-
 use symbolon_circuit::builder::{Bit, Builder, Word};
 use symbolon_circuit::{Circuit, ClientPorts, PartyId, Receivers, Type};
 
 use super::clients::Clients;
 use super::entry::{Entry, EntryInput, EntryOutput, InputKind, OutputKind, port_type};
 use super::{Done, Failed, Lower, Machine, calls};
-use crate::cost::{Costs, Totals};
+use crate::cost::Costs;
 use crate::diag::{Code, Diagnostics};
-use crate::source::Span;
 use crate::tir::Tir;
 use crate::ty::Shape;
 
 /// All outputs together have at most this many bits: a circuit lists the wire of each.
 const MOST_OUTPUTS: usize = 1 << 27;
-
-/// Writes an entry as a circuit; also returns the AND gates by place, if `costs`.
-///
-/// # Errors
-/// The errors are in `errors`.
-pub fn lower_entry(
-    tir: &Tir,
-    entry: &Entry,
-    errors: &mut Diagnostics,
-    costs: bool,
-) -> Result<(Circuit, Option<Costs>), Failed> {
-    let mut lower = Lower::new(tir, errors, entry.instance);
-    lower.costs = costs.then(Costs::default);
-    write_entry(lower, entry)
-}
 
 /// Writes an entry as a circuit in which every loop that can be a repeat is one, whatever it costs:
 /// for tests that compare both.
@@ -44,23 +26,27 @@ pub fn lower_entry_as_repeats(
 ) -> Result<Circuit, Failed> {
     let mut lower = Lower::new(tir, errors, entry.instance);
     lower.repeat_all = true;
-    write_entry(lower, entry).map(|(circuit, _)| circuit)
+    write_entry(&mut lower, entry).map(|(circuit, _)| circuit)
 }
 
-fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<Costs>), Failed> {
+/// Writes an entry as a circuit; also returns the gates by place, if these are requested.
+pub(super) fn write_entry(
+    lower: &mut Lower<'_>,
+    entry: &Entry,
+) -> Done<(Circuit, Option<Costs>)> {
     let tir = lower.tir;
     let instance = lower.instance(entry.instance)?;
     let mut builder = Builder::new(entry.name.clone());
     let mut raw = Vec::new();
     for input in &entry.inputs {
-        raw.push(input_words(&mut lower, &mut builder, input, entry.parties)?);
+        raw.push(input_words(lower, &mut builder, input, entry.parties)?);
     }
-    let fails = calls::fails(&mut lower, entry.instance);
+    let fails = calls::fails(lower, entry.instance);
     let failure = if fails { lower.code_bits } else { 0 };
-    let clients = Clients::of(&mut lower, entry, failure)?;
+    let clients = Clients::of(lower, entry, failure)?;
     let shares = clients.as_ref().map_or_else(Vec::new, |all| share_words(&mut builder, all));
     let span = instance.span;
-    let mut machine = Machine::new(&mut lower, &mut builder, false);
+    let mut machine = Machine::new(lower, &mut builder, false);
     machine.account(span);
     let given = clients.as_ref().map(|all| all.read(&mut machine, &shares)).transpose()?;
     let mut of_clients = given.iter().flat_map(|given| given.values.iter().cloned());
@@ -99,40 +85,38 @@ fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<C
         _ => None,
     };
     let (failed, code, booked) = machine.into_parts();
-    let before = Totals::so_far(&builder);
+    let before = builder.own_and_count();
     for (output, word) in words {
-        put_output(&mut lower, &mut builder, output, &word, entry.parties)?;
+        put_output(lower, &mut builder, output, &word, entry.parties)?;
     }
     if let (Some(all), Some(given)) = (&clients, &given) {
         put_for_clients(&mut builder, &all.ports, &given.counted, answers.as_ref());
     }
-    let after = Totals::so_far(&builder) - before;
+    let after = builder.own_and_count() - before;
     // An assert that can never fail needs no output.
     let can_fail = fails && failed != Bit::ZERO && code.width() > 0;
     if can_fail {
         let ty = Type::Uint(code.width() as u32);
         builder.output(Circuit::FAILURE, &code, ty, everybody(&entry.outputs));
     }
-    let mut costs = HashMap::new();
-    if lower.costs.is_some() {
-        let mut outputs = result.to_vec();
-        outputs.extend(code.iter().filter(|_| can_fail));
-        costs = booked.with_profile(&mut builder, &outputs, span);
-        *costs.entry(span).or_default() += after;
-    }
-    let circuit = match builder.finish_within(&mut lower.effort) {
-        Ok(circuit) => circuit,
-        Err(error) => {
-            let span =
-                tir.instances[entry.instance].as_ref().map_or_else(Span::default, |i| i.span);
-            return lower.error(Code::Limit, span, error.to_string());
-        }
+    let Some(mut all) = lower.costs.take() else {
+        let circuit = builder.finish_within(&mut lower.effort);
+        return match circuit {
+            Ok(circuit) => Ok((circuit, None)),
+            Err(error) => lower.error(Code::Limit, span, error.to_string()),
+        };
     };
-    let mut all = lower.costs.take();
-    if let Some(all) = &mut all {
-        all.components.push((entry.name.clone(), costs));
-    }
-    Ok((circuit, all))
+    let mut outputs = result.to_vec();
+    outputs.extend(code.iter().filter(|_| can_fail));
+    let profile = builder.profile(&outputs);
+    let (circuit, trace) = match builder.finish_traced(&mut lower.effort) {
+        Ok(done) => done,
+        Err(error) => return lower.error(Code::Limit, span, error.to_string()),
+    };
+    let mut costs = booked.finished(profile, &trace, span);
+    costs.entry(span).or_default().asked += after;
+    all.components.push((entry.name.clone(), costs));
+    Ok((circuit, Some(all)))
 }
 
 fn everybody(outputs: &[EntryOutput]) -> Receivers {

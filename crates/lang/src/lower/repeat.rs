@@ -19,7 +19,7 @@ use super::places::constant;
 use super::scatter::{self, Given, mentions};
 use super::state::{Frame, Update};
 use super::vast::is_vast;
-use super::{Done, Failed, Machine, Never, calls};
+use super::{Booked, Done, Failed, Machine, Never, calls};
 use crate::cost::Totals;
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, PatternKind};
@@ -177,7 +177,7 @@ impl Machine<'_, '_, '_> {
             for place in called {
                 let Ok(instance) = self.lower.instance(place) else { continue };
                 let often = self.lower.counts.get(&place).copied().unwrap_or(0) > 1;
-                if !instance.inline && (instance.component || (often && !self.whole)) {
+                if !self.lower.is_inline(&instance) && (instance.component || (often && !self.whole)) {
                     return true;
                 }
                 next.extend_from_slice(&instance.calls);
@@ -385,7 +385,7 @@ impl Machine<'_, '_, '_> {
         }
         let Some(scattered) = machine.scattered(&mut inner) else { return Ok(Outcome::Clash) };
         let (guards, never) = (machine.failing_calls, machine.never);
-        let (failed, code, costs) = machine.into_parts();
+        let (failed, code, booked) = machine.into_parts();
         let (failed, code) = match alive {
             Some(_) => (&[failed][..], &code[..]),
             None => (&[][..], &[][..]),
@@ -395,11 +395,9 @@ impl Machine<'_, '_, '_> {
             outputs.extend_from_slice(part);
         }
         builder.output(&outputs);
-        let costs = match self.lower.costs {
-            Some(_) => costs.with_profile(&mut builder, &outputs, body.expr.span),
-            None => HashMap::new(),
-        };
-        let Some(finished) = self.finished(builder, most, guards) else {
+        let booked = (booked, body.expr.span);
+        let Some((finished, costs)) = self.finished(builder, booked, &outputs, (most, guards))
+        else {
             return Ok(Outcome::Refused);
         };
         let passed = inner.outer.map(|outer| outer.passed).unwrap_or_default();
@@ -431,17 +429,18 @@ impl Machine<'_, '_, '_> {
     fn finished(
         &mut self,
         builder: ComponentBuilder,
-        most: Most,
-        guards: u64,
-    ) -> Option<Subcircuit> {
+        booked: (Booked, Span),
+        outputs: &[Bit],
+        (most, guards): (Most, u64),
+    ) -> Option<(Subcircuit, HashMap<Span, Totals>)> {
         if let Most::Gates(ands, lookups) = most
             && (builder.and_count() > ands || builder.lookup_count() > lookups)
         {
             return None;
         }
-        let finished = builder.finish_within(&mut self.lower.effort).ok()?;
+        let (finished, costs) = self.lower.finish(builder, booked, outputs).ok()?;
         let fits = most.is_large() || finished.has_calls() && finished.own_gates() <= guards;
-        fits.then_some(finished)
+        fits.then_some((finished, costs))
     }
 
     /// Puts a repeat into the current component.
@@ -526,8 +525,6 @@ impl Machine<'_, '_, '_> {
         if let Some(all) = &mut self.lower.costs {
             all.components.push((trial.name, trial.costs));
         }
-        // The component books its own gates.
-        self.since = Totals::so_far(self.gates);
         self.account(before);
         Ok(())
     }

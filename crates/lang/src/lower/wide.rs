@@ -123,13 +123,18 @@ impl Machine<'_, '_, '_> {
         let mut machine = Machine::new(self.lower, &mut builder, true);
         machine.at = at;
         let (_, _, booked) = machine.into_parts();
-        if let Some(all) = &mut self.lower.costs {
-            let name = builder.name().to_string();
-            let costs = booked.with_profile(&mut builder, outputs, at);
-            all.components.push((name, costs));
-        }
-        match builder.finish() {
-            Ok(finished) => Ok(finished),
+        let name = builder.name().to_string();
+        // It stays as it is.
+        let effort = std::mem::take(&mut self.lower.effort);
+        let finished = self.lower.finish(builder, (booked, at), outputs);
+        self.lower.effort = effort;
+        match finished {
+            Ok((finished, costs)) => {
+                if let Some(all) = &mut self.lower.costs {
+                    all.components.push((name, costs));
+                }
+                Ok(finished)
+            }
             Err(error) => self.lower.error(Code::Limit, at, error.to_string()),
         }
     }
@@ -147,8 +152,6 @@ impl Machine<'_, '_, '_> {
         let (_, given) = self.gates.repeat(component, count as u32, args);
         let port_bits = component.port_bits().saturating_mul(count as u64);
         self.book(at, Totals { calls: count as u64, port_bits, ..Totals::default() });
-        // The component books its own gates.
-        self.since = Totals::so_far(self.gates);
         self.account(before);
         given
     }

@@ -181,6 +181,18 @@ const ALL: &[Idiom] = &[
         "count([x == q for x in a]) as u32",
     ),
     idiom(
+        "one more under a condition",
+        "(c: bool from 0, x: u32 from 1) -> (r: u32 to all)",
+        "if c { x + 1 } else { x }",
+        "x + c as u32",
+    ),
+    idiom(
+        "sum or difference",
+        "(c: bool from 0, x: i32 from 0, y: i32 from 1) -> (r: i32 to all)",
+        "if c { x - y } else { x + y }",
+        "x + (y ^ if c { -1 } else { 0 }) + c as i32",
+    ),
+    idiom(
         "up or down",
         "(b: [bool; 16] from 0) -> (n: i32 to all)",
         "let mut n = 0i32; for x in b { if x { n += 1; } else { n -= 1; } } n",
@@ -245,6 +257,18 @@ const ALL: &[Idiom] = &[
         "(a: u32 from 0, b: u32 from 1, c: u32 from 1) -> (r: u32 to all)",
         "std::sort::sort([a, b, c])[1]",
         "max(min(a, b), min(max(a, b), c))",
+    ),
+    idiom(
+        "median of three by nested conditions",
+        "(a: u32 from 0, b: u32 from 1, c: u32 from 1) -> (r: u32 to all)",
+        "if a < b { if b < c { b } else if a < c { c } else { a } } else if a < c { a } else if b < c { c } else { b }",
+        "max(min(a, b), min(max(a, b), c))",
+    ),
+    idiom(
+        "the same values in several arms",
+        "(c: [bool; 3] from 0, x: u32 from 0, y: u32 from 1) -> (r: u32 to all)",
+        "if c[0] { if c[1] { x } else { y } } else if c[2] { y } else { x }",
+        "if (c[0] & c[1]) ^ (!c[0] & !c[2]) { x } else { y }",
     ),
     idiom(
         "swap under a condition",

@@ -1,5 +1,6 @@
 //! Random well-typed programs: the interpreter and the circuit compute the same.
 
+mod choices;
 mod rounds;
 mod statements;
 mod writer;

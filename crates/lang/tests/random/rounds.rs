@@ -39,12 +39,12 @@ impl Rounds {
     }
 
     fn element(&mut self) -> String {
-        let (array, place) = (self.pick(&["x", "x", "y", "b", "z"]), self.place());
-        let part = match &*array {
-            "z" => self.pick(&[".0", ".1"]),
-            _ => String::new(),
-        };
-        format!("{array}[{place}]{part}")
+        let (array, place) = (self.pick(&["x", "x", "y", "b", "z", "w"]), self.place());
+        match &*array {
+            "z" => format!("z[{place}]{}", self.pick(&[".0", ".1"])),
+            "w" => format!("w[{place} / 2][{place} % 2]"),
+            _ => format!("{array}[{place}]"),
+        }
     }
 
     fn number(&mut self, depth: u64) -> String {
@@ -57,7 +57,10 @@ impl Rounds {
             };
         }
         let (a, b) = (self.number(depth - 1), self.number(depth - 1));
-        match self.below(5) {
+        match self.below(7) {
+            // The same in every round, or with a constant.
+            5 => format!("part({}, q)", self.pick(&["q", "3", "s"])),
+            6 => format!("part({a}, {})", self.pick(&["q", "5", "s"])),
             0 => format!("({a} + {b})"),
             1 => format!("({a} ^ {b})"),
             2 => format!("min({a}, {b})"),
@@ -75,7 +78,15 @@ impl Rounds {
     fn stmt(&mut self, depth: u64, out: &mut String) {
         let value = self.number(1);
         let place = self.place();
-        match self.below(if depth == 0 { 6 } else { 10 }) {
+        match self.below(if depth == 0 { 9 } else { 13 }) {
+            6 => {
+                let array = self.pick(&["x", "y"]);
+                let op = self.pick(&["=", "+=", "^="]);
+                *out += &format!("{array}[({value}) as u4] {op} {};\n", self.number(0));
+            }
+            7 => *out += &format!("w[{place} / 2][{place} % 2] += {value};\n"),
+            8 if self.below(3) == 0 => *out += "if s == 11 { break; }\n",
+            8 => *out += &format!("w[{place} / 2] = [{value}, s];\n"),
             0 => *out += &format!("x[{place}] = {value};\n"),
             1 => *out += &format!("y[{place}] += {value};\n"),
             2 => *out += &format!("z[{place}].{} = {value};\n", self.below(2)),
@@ -85,13 +96,13 @@ impl Rounds {
                 *out += &format!("assert({value} != 63, \"{place}\");\n");
             }
             5 => *out += "if s == 9 { continue; }\n",
-            6 => {
+            9 => {
                 let (a, b) = (self.number(0), self.number(0));
                 *out += &format!("if {a} < {b} {{\n");
                 self.stmts(depth - 1, out);
                 *out += "}\n";
             }
-            7 => {
+            10 => {
                 let counter = self.counters[0];
                 let by = 1 + self.below(5);
                 let test = self.pick(&[
@@ -107,7 +118,7 @@ impl Rounds {
                 self.stmts(depth - 1, out);
                 *out += "}\n";
             }
-            8 if self.counters.len() == 1 => {
+            11 if self.counters.len() == 1 => {
                 let most = 1 + self.below(3);
                 *out += &format!("for j in 0..{most} {{\n");
                 self.counters.push("j");
@@ -132,18 +143,23 @@ pub fn program(seed: u64) -> String {
     let y = rounds.pick(&["[0u6; 8]", "b", "[q; 8]"]);
     let s = rounds.pick(&["0u6", "q"]);
     let mut text = format!(
-        "fn main(a: [u6; {LEN}] from 0, b: [u6; {LEN}] from 1, q: u6 from 1)
-    -> (r: ([u6; {LEN}], [u6; {LEN}], [(u6, u6); {LEN}], u6, [u6; {LEN}]) to all) {{
+        "#[component]
+fn part(a: u6, b: u6) -> u6 {{ if a < b {{ a * b }} else {{ a + 1 }} }}
+fn main(a: [u6; {LEN}] from 0, b: [u6; {LEN}] from 1, q: u6 from 1)
+    -> (r: ([u6; {LEN}], [u6; {LEN}], [(u6, u6); {LEN}], u6, [u6; {LEN}], [[u6; 2]; 4]) to all) {{
     let mut x = a; let mut y = {y}; let mut s = {s};
     let mut z = [(e, 1u6) for e in b];
+    let mut w = [[e, q] for e in a[2..6]];
 "
     );
     for _ in 0..1 + rounds.below(2) {
         let (low, count) = (rounds.below(3), 2 + rounds.below(7));
-        text += &format!("for i in {low}..{} {{\n", low + count);
+        let over = format!("{low}..{}", low + count);
+        let over = if rounds.below(4) == 0 { format!("rev({over})") } else { over };
+        text += &format!("for i in {over} {{\n");
         rounds.stmts(2, &mut text);
         text += "}\n";
     }
     let list = rounds.number(2);
-    text + &format!("let l = [{list} for i in 0..{LEN}];\n(x, y, z, s, l)\n}}\n")
+    text + &format!("let l = [{list} for i in 0..{LEN}];\n(x, y, z, s, l, w)\n}}\n")
 }

@@ -39,6 +39,9 @@ impl Writer {
         if self.random.one_in(8) {
             return self.parts_stmt(out);
         }
+        if depth > 0 && self.random.one_in(10) {
+            return self.match_stmt(out, depth - 1);
+        }
         match self.random.below(if depth == 0 { 5 } else { 9 }) {
             // Asserts are rare: where one fails, nothing else is seen.
             4 if self.random.one_in(4) => {

@@ -32,6 +32,7 @@ pub enum Ty {
     Tuple(Vec<Ty>),
     Array(Box<Ty>, usize),
     Option(Box<Ty>),
+    Text(usize),
     /// `enum E { A, B(u3, bool), C(i9) }`
     Enum,
     /// `struct S { x: u4, y: [i3; 2] }`
@@ -51,6 +52,7 @@ impl Ty {
             }
             Ty::Array(element, len) => format!("[{}; {len}]", element.text()),
             Ty::Option(some) => format!("Option<{}>", some.text()),
+            Ty::Text(len) => format!("text<{len}>"),
             Ty::Enum => "E".into(),
             Ty::Struct => "S".into(),
         }
@@ -60,6 +62,16 @@ impl Ty {
 const HEAD: &str = "
 enum E { A, B(u3, bool), C(i9) }
 struct S { x: u4, y: [i3; 2] }
+impl S {
+    fn total(self, k: u4) -> u4 { self.x * k + (self.y[0] as u4 ^ self.y[1] as u4) }
+    fn moved(self, k: u4) -> S { S { x: self.x + k, y: [self.y[1], self.y[0] - 1] } }
+}
+#[component]
+fn picked(a: u6, b: u6, c: u3) -> (u6, bool) {
+    let mut d = a;
+    for i in 0..3 { if c >> i & 1 == 1 { d = d * b + i; } }
+    (d, d > a)
+}
 #[component]
 fn marked(a: u6, b: u6) -> u6 {
     assert(a != 13, \"thirteen\");
@@ -94,6 +106,9 @@ pub struct Writer {
 
 impl Writer {
     pub fn ty(&mut self, depth: u32) -> Ty {
+        if self.random.one_in(12) {
+            return Ty::Text(1 + self.random.below(3));
+        }
         match self.random.below(if depth == 0 { 6 } else { 12 }) {
             0 => Ty::Bool,
             // Few widths, so that values flow from one place to another.
@@ -182,6 +197,11 @@ impl Writer {
                     format!("Some({})", self.expr(some, depth))
                 }
             }
+            Ty::Text(len) => {
+                let mut text: String = ["aB", "", "b", "zzz"][self.random.below(4)].into();
+                text.truncate(*len);
+                format!("(\"{text}\" as text<{len}>)")
+            }
             Ty::Enum => match self.random.below(3) {
                 0 => "E::A".into(),
                 1 => {
@@ -249,6 +269,18 @@ impl Writer {
                 }
                 _ => format!("({}).rev()", self.typed(ty, depth)),
             },
+            Ty::Text(len) => match self.random.below(2) {
+                0 => format!("({}).to_ascii_lowercase()", self.typed(ty, depth)),
+                _ => {
+                    let other = Ty::Text(1 + len % 3);
+                    let (value, name) = (self.typed(&other, depth), self.name());
+                    format!("{{ let {name}: text<{len}> = ({value}).resize(); {name} }}")
+                }
+            },
+            Ty::Struct if self.random.one_in(2) => {
+                let k = self.expr(&Ty::Int(false, 4), depth);
+                format!("({}).moved({k})", self.typed(ty, depth))
+            }
             Ty::Tuple(parts) if parts.len() == 2 && parts[0] == parts[1] => {
                 let part = parts[0].clone();
                 format!("twice({}, {})", self.expr(&part, depth), self.expr(&part, depth))
@@ -359,7 +391,9 @@ impl Writer {
 
     /// Writes a form that any type can have.
     fn any(&mut self, ty: &Ty, depth: u32) -> String {
-        match self.random.below(6) {
+        match self.random.below(8) {
+            6 => self.matched(ty, depth),
+            7 => self.tree(ty, depth),
             0 => {
                 let (c, a, b) =
                     (self.expr(&Ty::Bool, depth), self.expr(ty, depth), self.expr(ty, depth));
@@ -411,7 +445,14 @@ impl Writer {
     }
 
     fn truth(&mut self, depth: u32) -> String {
-        match self.random.below(4) {
+        match self.random.below(5) {
+            4 => {
+                let len = 1 + self.random.below(3);
+                let text = self.typed(&Ty::Text(len), depth);
+                let method =
+                    ["starts_with(\"a\")", "contains(\"B\")", "is_empty()"][self.random.below(3)];
+                format!("({text}).{method}")
+            }
             0 => format!("!{}", self.expr(&Ty::Bool, depth)),
             1 => {
                 let op = ["&&", "||", "&", "|", "^"][self.random.below(5)];
@@ -488,7 +529,26 @@ impl Writer {
         if self.random.one_in(8) {
             return self.number_method(ty, depth);
         }
-        match self.random.below(8) {
+        match self.random.below(9) {
+            8 => match *ty {
+                Ty::Int(false, 6) => {
+                    // Both calls have the same arguments.
+                    let (a, b) = (self.expr(ty, depth), self.expr(ty, depth));
+                    let c = ["q", "3", "0"][self.random.below(3)];
+                    let call = format!("picked({a}, {b}, {c})");
+                    let other = self.expr(ty, depth);
+                    format!("(if {call}.1 {{ {call}.0 }} else {{ {other} }})")
+                }
+                _ if self.random.one_in(2) => {
+                    let k = self.expr(&Ty::Int(false, 4), depth);
+                    format!("(({}).total({k}) as {})", self.typed(&Ty::Struct, depth), ty.text())
+                }
+                _ => {
+                    let len = 1 + self.random.below(3);
+                    let text = self.typed(&Ty::Text(len), depth);
+                    format!("(({text}).len() as {})", ty.text())
+                }
+            },
             0 => {
                 let from = match self.random.below(4) {
                     3 => Ty::Float(if self.random.one_in(2) { 32 } else { 64 }),
@@ -542,7 +602,8 @@ pub fn program(seed: u64, effects: bool) -> String {
         budget: 400,
         effects,
     };
-    let mut text = HEAD.to_string();
+    let checked = if writer.random.one_in(12) { "#![checked]" } else { "" };
+    let mut text = format!("{checked}{HEAD}");
     if effects {
         writer.helper(&mut text);
     }

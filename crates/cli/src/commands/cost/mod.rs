@@ -72,7 +72,7 @@ pub fn command(args: &CostArgs) -> CliResult<()> {
         }
     };
     let cost = CostJson {
-        format: "symbolon-cost-1",
+        format: "symbolon-cost-2",
         program: args.file.clone(),
         parties,
         and_without_lookups: Plan::new(&circuit).and_count(),
@@ -123,44 +123,6 @@ fn shown(cost: &CostJson) -> String {
             component.glue.to_string(),
         ]);
     }
-    let mut lines = vec![
-        [
-            "line",
-            "AND gates",
-            "look-ups",
-            "depth",
-            "live wires",
-            "calls",
-            "port bits",
-            "glue",
-            "asserts",
-        ]
-        .map(String::from),
-    ];
-    let row = |name: String, rest: [String; 2]| {
-        let mut row: [String; 9] = Default::default();
-        row[0] = name;
-        [row[1], row[2]] = rest;
-        row
-    };
-    for line in &report.lines {
-        let (ands, lookups) = (line.ands.to_string(), line.lookups.to_string());
-        let mut cells = row(format!("{}:{}", line.file, line.line), [ands, lookups]);
-        let counts =
-            [line.depth, line.live_wires, line.calls, line.port_bits, line.glue, line.asserts];
-        cells[3..].iter_mut().zip(counts).for_each(|(cell, count)| *cell = count.to_string());
-        lines.push(cells);
-    }
-    if report.unused > 0 {
-        let saved = format!("-{}", report.unused);
-        lines.push(row("not needed, or optimised away".to_string(), [saved, String::new()]));
-    }
-    let all = [report.ands.to_string(), report.lookups.to_string()];
-    lines.push(row("in all".to_string(), all));
-    if cost.and_without_lookups != report.ands {
-        let gates = cost.and_without_lookups.to_string();
-        lines.push(row("with gates for look-ups".to_string(), [gates, String::new()]));
-    }
     let one = |name: &str, value: String| [name.to_string(), value];
     let whole =
         [one("depth", report.depth.to_string()), one("live wires", report.live_wires.to_string())];
@@ -175,12 +137,69 @@ fn shown(cost: &CostJson) -> String {
     let tables = [
         align(&functions, 2),
         align(&components, 1),
-        align(&lines, 1),
+        lines_table(cost),
+        hints_table(report),
         shares(cost),
         align(&whole, 1),
         align(&protocols, 1),
     ];
-    tables.join("\n")
+    tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns what each line costs.
+fn lines_table(cost: &CostJson) -> String {
+    let report = &cost.report;
+    let mut lines = vec![
+        [
+            "line",
+            "AND gates",
+            "saved",
+            "look-ups",
+            "depth",
+            "live wires",
+            "calls",
+            "port bits",
+            "glue",
+            "asserts",
+        ]
+        .map(String::from),
+    ];
+    let row = |name: String, rest: [String; 3]| {
+        let mut row: [String; 10] = Default::default();
+        row[0] = name;
+        [row[1], row[2], row[3]] = rest;
+        row
+    };
+    for line in &report.lines {
+        let saved = i128::from(line.asked) - i128::from(line.ands);
+        let gates = [line.ands.to_string(), saved.to_string(), line.lookups.to_string()];
+        let mut cells = row(format!("{}:{}", line.file, line.line), gates);
+        let counts =
+            [line.depth, line.live_wires, line.calls, line.port_bits, line.glue, line.asserts];
+        cells[4..].iter_mut().zip(counts).for_each(|(cell, count)| *cell = count.to_string());
+        lines.push(cells);
+    }
+    let all = [report.ands, report.unused, report.lookups].map(|count| count.to_string());
+    lines.push(row("in all".to_string(), all));
+    if cost.and_without_lookups != report.ands {
+        let gates = cost.and_without_lookups.to_string();
+        let gates = [gates, String::new(), String::new()];
+        lines.push(row("with gates for look-ups".to_string(), gates));
+    }
+    align(&lines, 1)
+}
+
+/// Returns which functions hide gates, if any do.
+fn hints_table(report: &Report) -> String {
+    if report.hints.is_empty() {
+        return String::new();
+    }
+    let mut hints = vec![["marked #[inline]", "", "saves AND gates"].map(String::from)];
+    for hint in &report.hints {
+        let place = format!("{}:{}", hint.file, hint.line);
+        hints.push([hint.function.clone(), place, hint.saves.to_string()]);
+    }
+    align(&hints, 2)
 }
 
 /// Returns the bytes of each component, if there are several.

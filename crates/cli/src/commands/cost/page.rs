@@ -43,7 +43,7 @@ fn summary(cost: &CostJson) -> Markup {
             "."
             @if report.unused > 0 {
                 " The lines ask for " (grouped(report.unused))
-                " more, which no output needs or the optimiser saves."
+                " more, which no output needs or the optimiser saves: those are saved gates."
             }
             " The depth is " (grouped(report.depth.into())) ", and at most "
             (grouped(report.live_wires)) " wires are live at once."
@@ -74,11 +74,25 @@ fn summary(cost: &CostJson) -> Markup {
                     td.name { code { (function.name) } }
                     td.name { (function.file) ":" (function.line) }
                     td { (grouped(function.ands)) }
-                    td { (percent(function.ands, report.ands + report.unused)) }
+                    td { (percent(function.ands, report.ands)) }
                     td { (grouped(function.lookups)) }
                 }
             }
         } }
+        @if !report.hints.is_empty() {
+            h2 { "Hidden gates" }
+            p { "Written out where they are called, these functions take fewer AND gates: mark them " code { "#[inline]" } "." }
+            div.wide { table {
+                tr { th { "function" } th.name { "where" } th { "AND gates saved" } }
+                @for hint in &report.hints {
+                    tr {
+                        td.name { code { (hint.function) } }
+                        td.name { (hint.file) ":" (hint.line) }
+                        td { (grouped(hint.saves)) }
+                    }
+                }
+            } }
+        }
         h2 { "Components" }
         p {
             "Depth and live wires are one call's; bytes are those of all calls' own gates, without their triples. \
@@ -123,7 +137,7 @@ fn files(cost: &CostJson) -> Vec<(&str, Lines<'_>)> {
 fn source(file: &str, gates: &Lines<'_>, cost: &CostJson, sources: &Sources) -> Markup {
     let text = sources.files.iter().find(|source| source.name == file);
     let text = text.map_or("", |source| &source.text);
-    let all = cost.report.ands + cost.report.unused;
+    let all = cost.report.ands;
     let most = cost.report.lines.iter().map(|line| line.ands).max().unwrap_or(0).max(1);
     html! {
         h2 { (file) }
@@ -151,6 +165,7 @@ fn source(file: &str, gates: &Lines<'_>, cost: &CostJson, sources: &Sources) -> 
 /// Returns what a line has besides AND gates.
 fn others(costs: &LineCost) -> String {
     let counts = [
+        (costs.asked.saturating_sub(costs.ands), "saved gate"),
         (costs.lookups, "look-up"),
         (costs.calls, "call"),
         (costs.port_bits, "port bit"),

@@ -7,7 +7,7 @@ use symbolon_lang::cost::Report;
 /// What `cost --json` prints.
 #[derive(Serialize)]
 pub struct CostJson {
-    /// `symbolon-cost-1`.
+    /// `symbolon-cost-2`.
     pub format: &'static str,
     /// The program as it was named.
     pub program: String,
