@@ -289,7 +289,9 @@ impl<'t> Tree<'t> {
             last.forced() && !first.forced() && !before.iter().any(Doc::forced)
         });
         if last_only {
-            return Doc::All(vec![first, Doc::All(calls)]);
+            let last = calls.pop().unwrap_or(Doc::All(Vec::new()));
+            let before = std::iter::once(first).chain(calls).collect();
+            return Doc::Calls(before, Box::new(last));
         }
         let more = calls.into_iter().flat_map(|call| [Doc::Soft, call]).collect();
         Doc::All(vec![first, Doc::All(more).nest()]).group()

@@ -24,6 +24,9 @@ pub(super) enum Doc<'t> {
     All(Vec<Doc<'t>>),
     /// Indented.
     Nest(Box<Doc<'t>>),
+    /// A chain of calls of which only the last needs several lines: the others are on this line if
+    /// they fit, otherwise each is on its own.
+    Calls(Vec<Doc<'t>>, Box<Doc<'t>>),
     /// After `=`: on this line if it fits, otherwise on the next one if it fits there, otherwise
     /// from here on, broken.
     Value(Box<Doc<'t>>),
@@ -78,6 +81,7 @@ impl<'t> Doc<'t> {
         match self {
             Doc::All(parts) | Doc::Fill(parts) => parts.iter().any(Doc::first),
             Doc::Nest(part) | Doc::Value(part) => part.first(),
+            Doc::Calls(before, last) => before.iter().any(Doc::first) || last.first(),
             Doc::Group(group) => group.first,
             _ => false,
         }
@@ -91,6 +95,7 @@ impl<'t> Doc<'t> {
             Doc::Line | Doc::Soft | Doc::Broken(_) => false,
             Doc::All(parts) | Doc::Fill(parts) => parts.iter().any(Doc::forced),
             Doc::Nest(part) | Doc::Value(part) => part.forced(),
+            Doc::Calls(before, last) => before.iter().any(Doc::forced) || last.forced(),
             Doc::Group(group) => group.forced,
         }
     }
@@ -117,6 +122,19 @@ pub(super) fn lay_out(doc: &Doc<'_>) -> String {
                 left.extend(parts.iter().rev().map(|part| (indent, broken, part)));
             }
             Doc::Nest(part) => left.push((indent + STEP, broken, part)),
+            Doc::Calls(before, last) => {
+                let flat = !broken || calls_fit(out.column, indent, before, last);
+                let (first, calls) = before.split_at(before.len().min(1));
+                for call in calls.iter().chain([&**last]).rev() {
+                    if flat {
+                        left.push((indent, broken, call));
+                    } else {
+                        let indent = indent + STEP;
+                        left.extend([(indent, true, call), (indent, true, &Doc::Soft)]);
+                    }
+                }
+                left.extend(first.iter().map(|first| (indent, broken, first)));
+            }
             Doc::Value(value) => {
                 let inner = indent + STEP;
                 let fits = |column: usize, indent: usize| {
@@ -166,6 +184,37 @@ fn fill(out: &mut Out, indent: usize, parts: &[Doc<'_>], left: &[Part<'_, '_>]) 
     }
 }
 
+/// Returns whether all calls of a chain but the last fit on the line, and the last up to where it
+/// breaks.
+fn calls_fit(column: usize, indent: usize, before: &[Doc<'_>], last: &Doc<'_>) -> bool {
+    let mut column = column;
+    for call in before {
+        match flat_width(call) {
+            Some(width) => column += width,
+            None => return false,
+        }
+    }
+    fits(column, (indent, true, last), (&[], true))
+}
+
+/// Returns how wide something is on one line; `None` if it has lines.
+fn flat_width(doc: &Doc<'_>) -> Option<usize> {
+    match doc {
+        Doc::Text(text) if text.contains('\n') => None,
+        Doc::Text(text) => Some(text.chars().count()),
+        Doc::Line => Some(1),
+        Doc::Soft | Doc::Broken(_) => Some(0),
+        Doc::Hard(_) => None,
+        Doc::All(parts) | Doc::Fill(parts) => parts.iter().map(flat_width).sum(),
+        Doc::Nest(part) => flat_width(part),
+        Doc::Value(part) => Some(1 + flat_width(part)?),
+        Doc::Calls(before, last) => {
+            Some(before.iter().map(flat_width).sum::<Option<usize>>()? + flat_width(last)?)
+        }
+        Doc::Group(group) => flat_width(&group.doc),
+    }
+}
+
 /// Returns whether a part fits on the line from this column on, with what follows it up to the next
 /// new line; whether groups in that may be broken is also given.
 fn fits(column: usize, part: Part<'_, '_>, (after, breaks): (&[Part<'_, '_>], bool)) -> bool {
@@ -193,6 +242,11 @@ fn fits(column: usize, part: Part<'_, '_>, (after, breaks): (&[Part<'_, '_>], bo
             }
             Doc::Nest(part) => {
                 own.push((indent, broken, part));
+                continue;
+            }
+            Doc::Calls(before, last) => {
+                own.push((indent, broken, last));
+                own.extend(before.iter().rev().map(|part| (indent, broken, part)));
                 continue;
             }
             Doc::Value(_) if broken && breaks && !within => return true,
