@@ -106,7 +106,7 @@ impl Run {
         }
         let (ands, rho) = (self.ands as usize, self.rho.bits());
         if self.known {
-            let [batch] = bucketing::plan_anchored(ands, rho, 1)[..] else { panic!("one batch") };
+            let [batch] = bucketing::plan_on(ands, rho, 1)[..] else { panic!("one batch") };
             traffic.triples(batch, rho, self.known);
             traffic.draw(self.ands);
             return traffic;

@@ -252,7 +252,7 @@ impl Preprocessor {
 
     /// Returns the batches in which `n` triples on given y are made.
     pub fn plan_on(&self, n: usize) -> Vec<bucketing::Batch> {
-        bucketing::plan_anchored(n, self.rho, self.lanes[0].peers())
+        bucketing::plan_on(n, self.rho, self.lanes[0].peers())
     }
 
     /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples whose y are the shares `b`,
@@ -273,7 +273,7 @@ impl Preprocessor {
         onto: Option<AuthShares>,
     ) -> Result<Triples> {
         let fits = |shares: &AuthShares| shares.len() == batch.triples;
-        if !batch.anchored || !fits(&b) || !onto.as_ref().is_none_or(fits) {
+        if !fits(&b) || !onto.as_ref().is_none_or(fits) {
             return Err(Error::InvalidInput("the shares do not fit the batch of triples".into()));
         }
         self.make(lanes, batch, Some(b), onto)

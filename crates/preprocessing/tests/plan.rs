@@ -1,58 +1,42 @@
 //! The parameters of bucketing against exact integer arithmetic.
 
 use num_bigint::BigUint;
-use symbolon_preprocessing::bucketing::{Batch, plan, smallest_batch, smallest_batch_anchored};
+use symbolon_preprocessing::bucketing::{Batch, plan, plan_on, smallest_batch};
 use symbolon_preprocessing::laand::ULength;
-
-fn choose(n: u64, k: u64) -> BigUint {
-    let product = |range: std::ops::RangeInclusive<u64>| {
-        range.fold(BigUint::from(1u8), |product, i| product * i)
-    };
-    product(n - k + 1..=n) / product(1..=k)
-}
 
 /// Returns 2^k − 1.
 fn ones(k: u64) -> BigUint {
     (BigUint::from(1u8) << k) - 1u8
 }
 
-/// Returns whether P(n, B) ≤ 2^-ρ. With w = n·C(t, B)/C(nB, B) this is w·(2^ρ − 1) ≤ 2^t − 1, for
-/// every t. The ratio of neighbouring t decreases with t, so the maximum is where it passes 1, far
-/// below 4B.
+/// Returns whether P(n, B) ≤ 2^-ρ by definition. With w = Π a_j/n^(B−1) this is w·(2^ρ − 1) ≤
+/// 2^t − 1, for all a_j ≥ 1 and their sum t. Doubling an a_j more than doubles the right side, so
+/// the maximum is far below 4. The a_j are in ascending order here.
 fn is_enough(n: u64, bucket: u64, rho: u64) -> bool {
-    let all = choose(n * bucket, bucket);
-    (bucket..=(4 * bucket).min(n * bucket))
-        .all(|t| choose(t, bucket) * n * ones(rho) <= &all * ones(t))
-}
-
-/// Returns the same for anchored triples: w = t₁·C(t₂, B−1)/C(n(B−1), B−1), t = t₁ + t₂.
-fn is_enough_anchored(n: u64, bucket: u64, rho: u64) -> bool {
-    let others = bucket - 1;
-    let all = choose(n * others, others);
-    let free = others..=(4 * others).min(n * others);
-    let mut tries = free.flat_map(|t2| (1..=4.min(n)).map(move |t1| (t1, t2)));
-    tries.all(|(t1, t2)| choose(t2, others) * t1 * ones(rho) <= &all * ones(t1 + t2))
+    let tuples = BigUint::from(n).pow(bucket as u32 - 1);
+    let mut lists = vec![(1u64, 0u64, 1u64)];
+    for _ in 0..bucket {
+        let longer = |(product, t, last): (u64, u64, u64)| {
+            (last..=4.min(n)).map(move |a| (product * a, t + a, a))
+        };
+        lists = lists.into_iter().flat_map(longer).collect();
+    }
+    lists.into_iter().all(|(product, t, _)| ones(rho) * product <= &tuples * ones(t))
 }
 
 #[test]
 fn smallest_batches_are_exact() {
-    for (rho, buckets) in [(40, 3..=8), (64, 3..=9), (80, 4..=9)] {
+    for (rho, buckets) in [(40, 2..=8), (64, 3..=9), (80, 4..=9)] {
         for bucket in buckets {
             let n = smallest_batch(bucket, rho).unwrap() as u64;
             let (bucket, rho) = (bucket as u64, u64::from(rho));
             assert!(is_enough(n, bucket, rho), "rho {rho} B {bucket} n {n}");
             assert!(!is_enough(n - 1, bucket, rho), "rho {rho} B {bucket} n {n}");
-            let n = smallest_batch_anchored(bucket as usize, rho as u32).unwrap() as u64;
-            assert!(is_enough_anchored(n, bucket, rho), "anchored: rho {rho} B {bucket} n {n}");
-            assert!(
-                !is_enough_anchored(n - 1, bucket, rho),
-                "anchored: rho {rho} B {bucket} n {n}"
-            );
         }
     }
 }
 
-/// Formats `280 747`; from ten million on `1.15·10⁹`.
+/// Formats `396 325`; from ten million on `1.15·10⁹`.
 fn readable(n: usize) -> String {
     let digits = n.to_string();
     if digits.len() > 7 {
@@ -76,8 +60,7 @@ fn the_page_has_these_sizes() {
         ("ρ = 80", 80, false),
         ("ρ = 40, known circuit", 40, true),
     ] {
-        let smallest = if known { smallest_batch_anchored } else { smallest_batch };
-        let [three, four, five] = [3, 4, 5].map(|b| readable(smallest(b, rho).unwrap()));
+        let [three, four, five] = [3, 4, 5].map(|b| readable(smallest_batch(b, rho).unwrap()));
         // Correlated OTs by IKNP, U, and d.
         let bytes = [3usize, 4, 5].map(|b| {
             let (mask, u) = (usize::from(!known), ULength::for_rho(rho).bytes());
@@ -91,68 +74,59 @@ fn the_page_has_these_sizes() {
 
 #[test]
 fn the_known_smallest_batches() {
-    assert_eq!([3, 4, 5].map(|b| smallest_batch(b, 40)), [280_747, 3_052, 320].map(Some));
-    assert_eq!([4, 5].map(|b| smallest_batch(b, 64)), [781_122, 20_444].map(Some));
-    assert_eq!(smallest_batch(5, 80), Some(327_093));
-    // Computed by hand: the best t is 3, with w = 3/(2n − 1), which must be at most 7/(2^40 − 1).
-    assert_eq!(smallest_batch(2, 40), Some((3 * (1usize << 40) / 7).div_ceil(2) + 1));
-    // A single triple leaks with probability 1/2, and below 2^40 no number of pairs suffices for
-    // 2^-64.
+    assert_eq!([3, 4, 5].map(|b| smallest_batch(b, 40)), [396_325, 4_186, 434].map(Some));
+    assert_eq!([4, 5].map(|b| smallest_batch(b, 64)), [1_071_379, 27_775].map(Some));
+    assert_eq!(smallest_batch(5, 80), Some(444_386));
+    // By hand: 3·n + 1 must be at least 2^40, which it is exactly.
+    assert_eq!(smallest_batch(2, 40), Some(((1 << 40) - 1) / 3));
+    // A single leaky triple leaks with probability 1/2, and below 2^40 no number of pairs suffices
+    // for 2^-64.
     assert_eq!([(0, 40), (1, 40), (2, 64)].map(|(b, rho)| smallest_batch(b, rho)), [None; 3]);
 }
 
 #[test]
 fn plans_at_the_edges() {
-    let one = |triples, bucket| vec![Batch { triples, bucket, anchored: false }];
-    let anchored = |triples, bucket| vec![Batch { triples, bucket, anchored: true }];
+    let one = |triples, bucket| vec![Batch { triples, bucket }];
     assert_eq!(plan(0, 40, 1), []);
-    assert_eq!(plan(319, 40, 1), one(320, 5), "rounded up to what a bucket of five needs");
-    assert_eq!(plan(320, 40, 1), one(320, 5));
-    assert_eq!(plan(345, 40, 1), one(345, 5));
-    assert_eq!(
-        plan(346, 40, 1),
-        anchored(346, 5),
-        "large enough for anchors that are not shuffled"
-    );
-    assert_eq!(plan(2_441, 40, 1), anchored(2_441, 5));
-    // From here on 3 052 buckets of four cost less than n of five.
-    assert_eq!(plan(2_442, 40, 1), one(3_052, 4));
-    assert_eq!(plan(3_053, 40, 1), one(3_053, 4));
-    assert_eq!(plan(210_560, 40, 1), anchored(210_560, 4));
-    assert_eq!(plan(210_561, 40, 1), one(280_747, 3));
+    assert_eq!(plan(361, 40, 1), one(361, 6));
+    assert_eq!(plan(362, 40, 1), one(434, 5), "rounded up to what a bucket of five needs");
+    assert_eq!(plan_on(361, 40, 1), one(434, 5), "a given y makes a difference");
+    assert_eq!(plan(434, 40, 1), one(434, 5));
+    assert_eq!(plan(3_348, 40, 1), one(3_348, 5));
+    // From here on 4 186 buckets of four cost less than n of five.
+    assert_eq!(plan(3_349, 40, 1), one(4_186, 4));
+    assert_eq!(plan(4_187, 40, 1), one(4_187, 4));
+    assert_eq!(plan(297_243, 40, 1), [one(148_622, 4), one(148_621, 4)].concat());
+    assert_eq!(plan(297_244, 40, 1), one(396_325, 3));
     // Several batches, as equal as possible, each large enough on its own.
-    let million: Vec<Batch> = [333_334, 333_333, 333_333]
-        .map(|triples| Batch { triples, bucket: 3, anchored: true })
-        .into();
-    assert_eq!(plan(1_000_000, 40, 1), million);
+    assert_eq!(plan(792_649, 40, 1), one(792_649, 3));
+    assert_eq!(plan(792_651, 40, 1), [one(396_326, 3), one(396_325, 3)].concat());
+    assert_eq!(plan(1_000_000, 40, 1), one(500_000, 3).repeat(2));
 }
 
 #[test]
 fn plans_among_many() {
-    // Triples, bucket, batches and peers, and whether they are anchored.
-    for (n, bucket, peers, batches, anchored) in [
-        // A batch of 900 000 records would be too small for buckets of three.
-        (1_000_000, 3, 2, vec![333_334, 333_333, 333_333], true),
-        // Two batches of 300 000 would have to be shuffled completely; one would have too many
-        // records.
-        (600_000, 3, 4, vec![300_000; 2], false),
-        // Rather than seven of 285 715.
-        (2_000_000, 3, 4, [vec![333_334; 2], vec![333_333; 4]].concat(), true),
-        // One batch would have 6·10⁶ records. Two of the smallest size cost less than buckets of
-        // four.
-        (500_000, 3, 4, vec![280_747; 2], false),
-        // Here they would cost more.
-        (300_000, 4, 5, vec![60_000; 5], true),
-        // 2^18 leaky triples per batch, and 4.22·10⁶ records.
-        (1_000_000, 4, 15, vec![62_500; 16], true),
-        (100_000, 4, 63, [vec![16_667; 4], vec![16_666; 2]].concat(), true),
+    // Triples, bucket, batches and peers.
+    for (n, bucket, peers, batches) in [
+        // Batches of 900 000 leaky triples would be too small for buckets of three.
+        (1_000_000, 3, 2, vec![500_000; 2]),
+        // One batch would have 7.2·10⁶ leaky triples with all peers.
+        (600_000, 3, 4, vec![396_325; 2]),
+        (2_000_000, 3, 4, vec![400_000; 5]),
+        // Two of the smallest size with buckets of three would cost more.
+        (500_000, 4, 4, vec![62_500; 8]),
+        // Here one costs less.
+        (300_000, 3, 5, vec![396_325]),
+        // 2^18 leaky triples per batch, and 5.95·10⁶ with all peers.
+        (1_000_000, 4, 15, vec![62_500; 16]),
+        (100_000, 4, 63, vec![20_000; 5]),
     ] {
         let batches: Vec<Batch> =
-            batches.into_iter().map(|triples| Batch { triples, bucket, anchored }).collect();
+            batches.into_iter().map(|triples| Batch { triples, bucket }).collect();
         assert_eq!(plan(n, 40, peers), batches, "{n} triples, {peers} peers");
     }
     // Small plans do not depend on the number of peers.
-    for n in [1, 320, 2_436, 6_400] {
+    for n in [1, 434, 2_436, 6_400] {
         assert_eq!(plan(n, 40, 15), plan(n, 40, 1));
     }
 }

@@ -104,7 +104,6 @@ fn batches_below_the_bound_are_refused() {
             Batch { bucket: fit.bucket - 1, ..fit },
             Batch { bucket: 1, ..fit },
             Batch { bucket: 0, ..fit },
-            Batch { bucket: 1, anchored: true, ..fit },
         ];
         for batch in batches {
             assert!(matches!(open.triples(lanes, batch), Err(Error::InvalidInput(_))), "{batch:?}");

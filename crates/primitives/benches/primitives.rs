@@ -3,10 +3,9 @@
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
-use symbolon_primitives::bucket_kernels::{Buckets, Place, Record, Records, Rows};
 use symbolon_primitives::hash::Tweaks;
 use symbolon_primitives::{
-    Aes128, Backend, BitVec, Block, HugeBuf, Leaves, PolyHash, Prg, SelectedSums, Transcript,
+    Aes128, Backend, BitVec, Block, Leaves, PolyHash, Prg, SelectedSums, Transcript,
     UniversalMacHash, gf128, hash_blocks,
 };
 
@@ -234,51 +233,6 @@ fn leaf_sums_of_a_draw<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Bac
     bencher
         .counter(ItemsCount::new(100usize << BITS))
         .bench_local(|| leaves.sums(3, &mut total, &mut sums));
-}
-
-/// Records of leaky triples, written within the L2 cache; throughput in records.
-#[divan::bench(args = backends())]
-fn records_laid_out(bencher: Bencher<'_, '_>, backend: Backend) {
-    let (rows, mut sums) = (blocks(6 * N), [blocks(N), blocks(N)]);
-    let row = |which: usize| &rows[which * N..][..N];
-    let rows = Rows { macs: [row(0), row(1), row(2)], keys: [row(3), row(4), row(5)] };
-    let mut records = vec![Record::default(); N];
-    bencher.counter(ItemsCount::new(N)).bench_local(|| {
-        let [phi, s] = &mut sums;
-        let to = Place { records: &mut records, peers: 1, peer: 0 };
-        backend.scatter_triples(&rows, [phi, s], to);
-    });
-}
-
-/// Sums of buckets of three, two of which are records: in the L2 cache, and in memory. Throughput
-/// in records.
-#[divan::bench(args = backends(), consts = [4096, 1 << 20])]
-fn buckets_summed<const RECORDS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
-    const SIZE: usize = 2;
-    const PIECE: usize = 64;
-    const PREFETCH: usize = 32;
-    let mut prg = Prg::from_seed(Block(9));
-    let records = HugeBuf::<Record>::zeroed(RECORDS);
-    let order = prg.permutation(RECORDS);
-    let d = BitVec::random(PIECE * SIZE, &mut prg);
-    let mut sums = [(); 4].map(|()| blocks(PIECE));
-    bencher.counter(ItemsCount::new(RECORDS)).bench_local(|| {
-        for (k, members) in order.chunks_exact(SIZE * PIECE).enumerate() {
-            let ahead = order.get((k * PIECE + PREFETCH) * SIZE..).unwrap_or_default();
-            let buckets = Buckets {
-                members,
-                size: SIZE,
-                absorbing: false,
-                d: d.words(),
-                corrected: 5,
-                correction: Block::ONE,
-                ahead: &ahead[..ahead.len().min(members.len())],
-            };
-            let records = Records { all: &records, peers: 1 };
-            let sums = sums.each_mut().map(|row| &mut row[..]);
-            backend.sum_buckets(records, 0, &buckets, sums);
-        }
-    });
 }
 
 /// One long stream.

@@ -28,14 +28,6 @@ impl Coefficients {
     pub fn fill(&self, first: usize, out: &mut [Block]) {
         self.aes.counter_blocks(self.start.wrapping_add(first as u128), out);
     }
-
-    /// Overwrites `out` with the coefficients of these numbers, in their order.
-    pub fn gather(&self, numbers: impl IntoIterator<Item = u32>, out: &mut Vec<Block>) {
-        out.clear();
-        let counter = |number: u32| Block(self.start.wrapping_add(number.into()));
-        out.extend(numbers.into_iter().map(counter));
-        self.aes.encrypt_blocks(out);
-    }
 }
 
 impl fmt::Debug for Coefficients {
@@ -70,10 +62,6 @@ mod tests {
         let mut some = [Block::ZERO; 37];
         chi.fill(50, &mut some);
         assert_eq!(some, all[50..87]);
-        let numbers = [7, 99, 0, 7];
-        let mut gathered = vec![Block::ONE];
-        chi.gather(numbers, &mut gathered);
-        assert_eq!(gathered, numbers.map(|number| all[number as usize]));
     }
 
     #[test]
@@ -85,10 +73,6 @@ mod tests {
         let mut blocks = [Block::ZERO; 3];
         chi.fill(0, &mut blocks);
         assert_eq!(blocks, [u128::MAX, 0, 1].map(|counter| aes.encrypt(Block(counter))));
-        let mut gathered = Vec::new();
-        chi.gather([2, 1, 0], &mut gathered);
-        blocks.reverse();
-        assert_eq!(gathered, blocks);
     }
 
     #[test]

@@ -22,20 +22,6 @@ pub fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// Prefetches into the L2 cache only, long ahead: the L2 can wait for many more lines at a time
-/// than the L1, which matters when memory is gathered at random.
-#[inline]
-pub fn prefetch_early<T>(value: &T) {
-    #[cfg(target_arch = "x86_64")]
-    each_line(value, |line| {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: as above.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(line) };
-    });
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
-}
-
 /// Calls `ask` with an address in each line of `value`.
 #[cfg(target_arch = "x86_64")]
 #[inline]

@@ -14,7 +14,7 @@ use crate::messages::{HELLO, NONCE};
 use crate::{Channel, Error, Result, Subject};
 
 /// The version of the protocols' messages.
-pub const PROTOCOL_VERSION: u32 = 27;
+pub const PROTOCOL_VERSION: u32 = 28;
 
 /// The maximum length of an encoded [`Hello`], in bytes.
 pub const MAX_HELLO: usize = 16 << 10;

@@ -99,7 +99,7 @@ pub(crate) fn forecast<G: GarblingScript>(
     let (gates, peers) = (plan.and_count(), u64::from(way.parties) - 1);
     let streams = gates > way.segment_gates;
     let ands = usize::try_from(gates).unwrap_or(usize::MAX);
-    let plan_on = |n| bucketing::plan_anchored(n, way.terms.rho.bits(), peers as usize);
+    let plan_on = |n| bucketing::plan_on(n, way.terms.rho.bits(), peers as usize);
     let batches = circuit_batches(ands, way.segment_gates, plan_on)?;
     let counts = Demand::of(circuit, way.parties).input_counts(way.parties)?;
     let ports = Ports::of(circuit.circuit(), way.parties);

@@ -1,17 +1,16 @@
 //! Combines leaky triples into good ones by bucketing: Yang–Wang–Zhang 2020, Fig. 16.
 //!
-//! A permutation from a coin toss shuffles the leaky triples of a batch into buckets; the coin is
-//! tossed after all triples are fixed and checked. In each bucket the first triple absorbs the
-//! others:
+//! The leaky triples of a batch are streams. A coin shifts each stream but the first, and so
+//! assigns the triples to buckets (`shifts`); it is tossed after all triples are fixed and checked.
+//! In each bucket the first triple absorbs the others:
 //!
 //! ```text
 //! d = Open(⟨y_1⟩ ⊕ ⟨y_k⟩),   ⟨x⟩ ⊕= ⟨x_k⟩,   ⟨z⟩ ⊕= ⟨z_k⟩ ⊕ d·⟨x_k⟩,   ⟨y⟩ = ⟨y_1⟩
 //! ```
 //!
-//! In an *anchored* batch ([`Batch::anchored`]) the first triple of bucket k, its anchor, is number
-//! k of the batch. It is made with a given or fresh share of y, and only the other triples are
-//! shuffled; [`crate::bucketing`] gives the cost. The bucket's triple has the anchor's ⟨y⟩, and the
-//! fresh y_k masks d. Anchors are generated directly in the output, where the sums will be.
+//! The first triple of bucket k, its *anchor*, is number k of the batch. It is made with a given or
+//! fresh share of y. The bucket's triple has the anchor's ⟨y⟩, and the fresh y_k masks d. Anchors
+//! are generated directly in the output, where the sums will be.
 //!
 //! All d of a batch are opened at once: first the bits, then a sum of their MACs, see `mac_check`.
 //! Values computed from the bits in the meantime are not released until those sums are verified: a
@@ -19,28 +18,30 @@
 //! 1/2, and 2^-ρ would become 2^-B.
 //!
 //! # Memory
-//! The leaky triples of a bucket are scattered in memory. Each is visited once, when all d are
-//! known; this visit reads its x and z, one cache line per peer. Before that only the bits are
-//! gathered, one byte per triple. The MACs and keys of its y are never looked up.
+//! Each stream is read once, when all d are known, a run of consecutive triples at a time. The MACs
+//! and keys of its y are only summed, with coefficients. Bits are handled apart, a word at a time.
 //!
 //! # Threads
 //! Each thread handles some of the buckets.
 
+use std::ops::Range;
+
 use symbolon_interaction::toss_coin;
-use symbolon_primitives::bucket_kernels::{Buckets, sum_buckets};
-use symbolon_primitives::{BitVec, Block, Challenge, Coefficients, Delta, Prg, rows_of_bytes};
+use symbolon_primitives::block_xor::xor_blocks;
+use symbolon_primitives::{
+    BitVec, Block, Challenge, Coefficients, Delta, Prg, xor_key_masked, xor_masked,
+};
 use symbolon_transport::{Channel, Error, Result, SessionId};
-use zeroize::Zeroizing;
 
 use crate::{
-    AuthShares, PeerAuth, PeerIndex, Triples,
+    AuthShares, PeerIndex, Triples,
     aand::{
         mac_check::{self, MacSums},
-        shuffle::shuffled,
+        shifts::{Stream, shifted},
     },
     bucketing::Batch,
     checks,
-    laand::{Checked, D_BIT, X_BIT, Y_BIT, Z_BIT},
+    laand::Checked,
     messages::{BUCKETING_D, BUCKETING_MACS},
     open_bits::OpeningLabels,
     threads,
@@ -92,19 +93,15 @@ impl Scratch {
     }
 }
 
-/// How many buckets ahead memory is prefetched.
-const PREFETCH: usize = 32;
-
-/// The number of buckets summed at a time for each peer: one word of each bit vector. Their records
-/// stay in the L1 cache.
-const PIECE: usize = 64;
+/// The number of buckets summed at a time. What they read and write stays in the caches.
+const PIECE: usize = 512;
 
 /// The bits from which the buckets are summed.
 struct BucketBits {
-    /// This party's bits of all x_k except the first of each bucket.
-    factors: Zeroizing<BitVec>,
-    /// This party's bits of all d, and later the opened d.
+    /// This party's bits of all d, stream by stream, in the order of the buckets.
     d: BitVec,
+    /// This party's bits of x of each stream, in the order of the buckets.
+    factors: Vec<BitVec>,
     /// For each bucket, how often z lacks its correction, modulo 2.
     corrections: BitVec,
 }
@@ -123,21 +120,16 @@ impl Combine<'_> {
     /// Combines the triples in the buckets that `coin` draws.
     ///
     /// Check: bucketing | `bucketing MAC`: a random sum of the MACs of opened bits | lies in
-    /// openings | 2^-63; 2^-127 at ρ = 64 and 80, and in batches without anchored triples
+    /// openings | 2^-63; 2^-127 at ρ = 64 and 80
     pub(crate) fn run_with(mut self, channels: &mut [Channel], coin: Challenge) -> Result<Triples> {
         let mut triples = self.leaky.take_output();
-        let batch = self.leaky.batch();
         let (seed, coin) = coin.into_block_and_mark();
-        let order = shuffled(batch, seed, self.threads)?;
-        if batch.anchored {
-            let keys = &mut triples.a.towards[0].keys;
-            channels[0].tamper_state("bucketing: keys of the heads", Block::as_bytes_mut(keys));
-        } else {
-            self.start_sums(&order, &mut triples);
-        }
-        let mut bits = self.gather(&order, &mut triples)?;
+        let streams = shifted(self.leaky.batch(), seed);
+        let keys = &mut triples.a.towards[0].keys;
+        channels[0].tamper_state("bucketing: keys of the heads", Block::as_bytes_mut(keys));
+        let mut bits = self.sum_bits(&streams, &mut triples);
         let opened = exchange_bits(channels, &bits.d)?;
-        let macs = self.mac_sums(channels, &order, &coin, &opened, &triples.b)?;
+        let macs = self.mac_sums(channels, &streams, &coin, &opened, &triples.b)?;
         for (channel, [own, _]) in channels.iter_mut().zip(&macs) {
             channel.send(BUCKETING_MACS, &own.to_bytes())?;
             channel.flush()?;
@@ -145,7 +137,7 @@ impl Combine<'_> {
         for theirs in &opened.theirs {
             bits.d.xor_assign(theirs);
         }
-        self.sum(&order, &bits, &mut triples)?;
+        self.sum(&streams, &bits, &mut triples)?;
         for (channel, [_, expected]) in channels.iter_mut().zip(&macs) {
             let theirs = Block::from_bytes(channel.recv_array(BUCKETING_MACS)?);
             if !theirs.ct_eq(expected) {
@@ -155,204 +147,93 @@ impl Combine<'_> {
         Ok(triples)
     }
 
-    /// Starts the sums of a batch without anchors: y with the first y of each bucket, x and z with
-    /// zero.
-    fn start_sums(&self, order: &[u32], Triples { a, b, c }: &mut Triples) {
-        a.clear_auths(0);
-        c.clear_auths(0);
-        for (peer, PeerAuth { macs, keys }) in b.towards.iter_mut().enumerate() {
-            let firsts = order.iter().step_by(self.leaky.batch().bucket);
-            for ((mac, key), &first) in macs.iter_mut().zip(keys).zip(firsts) {
-                [*mac, *key] = self.leaky.y_shares().get(first as usize, peer);
-            }
-        }
-    }
-
     /// Returns the sums of the opened bits' MACs, for each peer.
     fn mac_sums(
         &self,
         channels: &[Channel],
-        order: &[u32],
+        streams: &[Stream],
         coin: &[u8; 32],
         OpenedBits { own, theirs }: &OpenedBits,
-        firsts: &AuthShares,
+        anchors: &AuthShares,
     ) -> Result<Vec<MacSums>> {
         let chi = |(channel, theirs): (&Channel, &BitVec)| {
             let opened = [(channel.me(), &own[..]), (channel.peer(), &theirs.to_bytes())];
             mac_check::coefficients(self.session, self.number, coin, opened)
         };
         let chi: Vec<Coefficients> = channels.iter().zip(theirs).map(chi).collect();
+        let n = self.leaky.batch().triples;
+        let theirs: Vec<Vec<BitVec>> = theirs.iter().map(|bits| by_stream(bits, n)).collect();
         let opening = mac_check::MacCheck {
-            batch: self.leaky.batch(),
-            order,
-            y_shares: self.leaky.y_shares(),
-            firsts: &firsts.towards,
-            theirs,
+            n,
+            streams,
+            y_shares: self.leaky.streams().y(),
+            anchors: &anchors.towards,
+            theirs: &theirs,
             chi: &chi,
             delta: self.delta,
         };
         opening.mac_sums(self.threads)
     }
 
-    /// Returns the number of words per thread in a bit vector with one bit per bucket.
-    fn words(&self) -> usize {
-        self.leaky.batch().triples.div_ceil(PIECE).div_ceil(self.threads)
-    }
-
-    /// Returns how many triples of each bucket come after the first.
-    fn others(&self) -> usize {
-        self.leaky.batch().bucket - 1
-    }
-
-    /// Returns the shuffled triples, thread by thread.
-    fn members<'a>(&self, order: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
-        order.chunks(self.words() * PIECE * self.leaky.batch().shuffled())
-    }
-
-    /// Gathers all bits, and sums this party's bits except the products with d.
+    /// Sums this party's bits except the products with d.
     ///
     /// Paper: YWZ20, Fig. 16, 2b | the buckets' sums
-    fn gather(&self, order: &[u32], triples: &mut Triples) -> Result<BucketBits> {
-        let (n, words, others) = (self.leaky.batch().triples, self.words(), self.others());
+    fn sum_bits(&self, streams: &[Stream], Triples { a, b, c }: &mut Triples) -> BucketBits {
+        let n = self.leaky.batch().triples;
+        let [x, y, z, corrected] = self.leaky.bits();
         let mut bits = BucketBits {
-            factors: Zeroizing::new(BitVec::zeros(n * others)),
-            d: BitVec::zeros(n * others),
-            corrections: BitVec::zeros(n),
+            d: BitVec::with_capacity(n * streams.len()),
+            factors: Vec::with_capacity(streams.len()),
+            corrections: corrected.slice(0..n),
         };
-        let factors = bits.factors.words_mut().chunks_mut(words * others);
-        let d = bits.d.words_mut().chunks_mut(words * others);
-        let corrections = bits.corrections.words_mut().chunks_mut(words);
-        let gathering = |((factors, d), corrections)| GatherPart {
-            factors,
-            d,
-            sums: vec![(D_BIT, corrections)],
-        };
-        let mut parts: Vec<_> = factors.zip(d).zip(corrections).map(gathering).collect();
-        for (shares, bit) in outputs(triples, self.leaky.batch().anchored, [X_BIT, Y_BIT, Z_BIT]) {
-            for (part, words) in parts.iter_mut().zip(shares.bits.words_mut().chunks_mut(words)) {
-                part.sums.push((bit, words));
-            }
+        a.bits.xor_assign(&x.slice(0..n));
+        c.bits.xor_assign(&z.slice(0..n));
+        for stream in streams {
+            let mut d = stream.bits(y);
+            d.xor_assign(&b.bits);
+            bits.d.extend_from(&d);
+            let factors = stream.bits(x);
+            a.bits.xor_assign(&factors);
+            bits.factors.push(factors);
+            c.bits.xor_assign(&stream.bits(z));
+            bits.corrections.xor_assign(&stream.bits(corrected));
         }
-        let (anchors, shuffled) = self.leaky.packed().split_at(self.leaky.batch().anchors());
-        let size = words * PIECE;
-        let parts = self.members(order).zip(parts).zip((0..).step_by(size));
-        threads::each(parts, |((members, mut part), first)| {
-            // This is empty in a batch without anchors.
-            let anchors = &anchors[first.min(anchors.len())..];
-            part.run(anchors, shuffled, members, self.leaky.batch());
-        })?;
-        Ok(bits)
+        bits
     }
 
-    /// Sums MACs and keys.
+    /// Sums MACs and keys, and adds the products with the opened d.
     ///
     /// Paper: YWZ20, Fig. 16, 2b
-    fn sum(
-        &self,
-        order: &[u32],
-        bits: &BucketBits,
-        Triples { a, c, .. }: &mut Triples,
-    ) -> Result<()> {
-        let words = self.words();
-        let AuthShares { bits: products, towards: c } = c;
-        let mut work: Vec<SumPart<'_>> = self
-            .members(order)
-            .zip(products.words_mut().chunks_mut(words))
-            .zip((0..).step_by(words))
-            .map(|((members, products), first)| SumPart {
-                first,
-                members,
-                products,
-                sums: Vec::with_capacity(c.len()),
+    fn sum(&self, streams: &[Stream], bits: &BucketBits, triples: &mut Triples) -> Result<()> {
+        let Triples { a, c, .. } = triples;
+        let n = self.leaky.batch().triples;
+        let d = by_stream(&bits.d, n);
+        for (factors, d) in bits.factors.iter().zip(&d) {
+            let words = factors.words().iter().zip(d.words()).map(|(x, d)| x & d);
+            c.bits.words_mut().iter_mut().zip(words).for_each(|(sum, product)| *sum ^= product);
+        }
+        let size = n.div_ceil(self.threads).next_multiple_of(PIECE);
+        let mut work: Vec<SumPart<'_>> = (0..n)
+            .step_by(size)
+            .map(|first| SumPart {
+                buckets: first..(first + size).min(n),
+                sums: Vec::with_capacity(a.towards.len()),
             })
             .collect();
-        for (x, z) in a.towards.iter_mut().zip(c) {
+        for (x, z) in a.towards.iter_mut().zip(&mut c.towards) {
             let rows = [&mut x.macs, &mut x.keys, &mut z.macs, &mut z.keys];
-            let mut parts = rows.map(|row| row.chunks_mut(words * PIECE));
+            let mut parts = rows.map(|row| row.chunks_mut(size));
             for part in &mut work {
                 part.sums.push(parts.each_mut().map(|parts| parts.next().expect("a row for each")));
             }
         }
-        threads::each(work, |mut part| part.run(self, bits)).map(|_| ())
+        threads::each(work, |mut part| part.run(self, streams, (&d, &bits.corrections))).map(|_| ())
     }
 }
 
-/// One thread's part of the bits.
-struct GatherPart<'a> {
-    factors: &'a mut [u64],
-    d: &'a mut [u64],
-    /// The bit vectors to be summed, each with its bit in a packed triple.
-    sums: Vec<(u8, &'a mut [u64])>,
-}
-
-impl GatherPart<'_> {
-    /// Gathers the bits from the packed anchors, starting at the first bucket (empty if there are
-    /// none), and from all packed shuffled triples.
-    fn run(&mut self, anchors: &[u8], packed: &[u8], members: &[u32], batch: Batch) {
-        let (others, size) = (batch.bucket - 1, batch.shuffled());
-        let mut anchors = anchors.iter();
-        let mut sums = Zeroizing::new([0; PIECE]);
-        let mut bytes = Zeroizing::new(vec![0; PIECE * others]);
-        let mut rows = Zeroizing::new(vec![[0; 8]; batch.bucket]);
-        for (word, members) in members.chunks(PIECE * size).enumerate() {
-            sums.fill(0);
-            bytes.fill(0);
-            let places = sums.iter_mut().zip(bytes.chunks_exact_mut(others));
-            for (members, (sum, others)) in members.chunks_exact(size).zip(places) {
-                let (first, members) = match anchors.next() {
-                    Some(anchor) => (*anchor, members),
-                    None => (packed[members[0] as usize], &members[1..]),
-                };
-                *sum = gather(packed, first, members, others);
-            }
-            let (of_sums, of_others) = rows.split_at_mut(1);
-            rows_of_bytes(&*sums, of_sums);
-            rows_of_bytes(&bytes, of_others);
-            for (bit, sums) in &mut self.sums {
-                sums[word] ^= of_sums[0][bit_index(*bit)];
-            }
-            let factors = self.factors[word * others..].iter_mut();
-            let d = self.d[word * others..].iter_mut();
-            for ((factors, d), rows) in factors.zip(d).zip(of_others) {
-                (*factors, *d) = (rows[bit_index(X_BIT)], rows[bit_index(Y_BIT)]);
-            }
-        }
-    }
-}
-
-/// Returns the index of a packed bit.
-const fn bit_index(bit: u8) -> usize {
-    bit.trailing_zeros() as usize
-}
-
-/// Returns the bits of a bucket's sum without products. Writes to `others`, for each member but the
-/// first, its x and, in place of y, this party's bit of d.
-#[inline]
-fn gather(packed: &[u8], first: u8, members: &[u32], others: &mut [u8]) -> u8 {
-    let mut sum = first;
-    for (&member, out) in members.iter().zip(others) {
-        let other = packed[member as usize];
-        sum ^= other & !Y_BIT;
-        *out = other & X_BIT | (first ^ other) & Y_BIT;
-    }
-    sum
-}
-
-/// Returns the sums of the products d·x_k of 64 buckets. Each bucket has `others` consecutive bits
-/// of d and x_k.
-fn products(factors: &[u64], d: &[u64], others: usize) -> u64 {
-    let mut sums = 0;
-    let (mut bucket, mut member) = (0, 0);
-    for product in factors.iter().zip(d).map(|(x, d)| x & d).take(others) {
-        for bit in 0..64 {
-            sums ^= (product >> bit & 1) << bucket;
-            member += 1;
-            if member == others {
-                (bucket, member) = (bucket + 1, 0);
-            }
-        }
-    }
-    sums
+/// Splits bits into those of each stream of `n`.
+fn by_stream(bits: &BitVec, n: usize) -> Vec<BitVec> {
+    (0..bits.len()).step_by(n).map(|first| bits.slice(first..first + n)).collect()
 }
 
 /// The bits d before they are combined.
@@ -384,57 +265,43 @@ fn exchange_bits(channels: &mut [Channel], d: &BitVec) -> Result<OpenedBits> {
 
 /// One thread's part of the sums.
 struct SumPart<'a> {
-    /// The index of the first bucket's word in the bit vectors.
-    first: usize,
-    members: &'a [u32],
-    /// This party's bits of the products, still without d.
-    products: &'a mut [u64],
-    /// For each peer, MACs and keys of x, then of z, to which those of the members are added.
+    buckets: Range<usize>,
+    /// For each peer, MACs and keys of x, then of z: the anchors', to which those of the streams
+    /// are added.
     sums: Vec<[&'a mut [Block]; 4]>,
 }
 
 impl SumPart<'_> {
-    fn run(&mut self, of: &Combine<'_>, bits: &BucketBits) {
-        let (size, others) = (of.leaky.batch().shuffled(), of.others());
-        for first in (0..self.members.len() / size).step_by(PIECE) {
-            let rest = &self.members[first * size..];
-            let members = &rest[..rest.len().min(PIECE * size)];
-            let word = self.first + first / PIECE;
-            let bits_from = word * others;
-            self.products[first / PIECE] ^=
-                products(&bits.factors.words()[bits_from..], &bits.d.words()[bits_from..], others);
+    /// Adds each stream's triples, given the opened d by stream, and the buckets whose keys for z
+    /// lack a correction.
+    fn run(&mut self, of: &Combine<'_>, streams: &[Stream], bits: (&[BitVec], &BitVec)) {
+        let (d, corrections) = bits;
+        let Range { start, end } = self.buckets;
+        for first in (start..end).step_by(PIECE) {
+            let piece = first..(first + PIECE).min(end);
             for (peer, sums) in PeerIndex::all(self.sums.len()).zip(&mut self.sums) {
-                let buckets = Buckets {
-                    members,
-                    size,
-                    absorbing: size > others,
-                    d: &bits.d.words()[bits_from..],
-                    corrected: bits.corrections.words()[word],
-                    correction: of.leaky.correction(peer),
-                    // The first peer's turn prefetches the records for all peers.
-                    ahead: if peer.get() == 0 { asked_for(rest, size) } else { &[] },
-                };
-                let piece = first..first + members.len() / size;
-                let sums = sums.each_mut().map(|row| &mut row[piece.clone()]);
-                sum_buckets(of.leaky.records(), peer.get(), &buckets, sums);
+                let keys = &mut sums[3][piece.start - start..piece.end - start];
+                xor_key_masked(keys, corrections, first, of.leaky.correction(peer));
+            }
+            for (stream, d) in streams.iter().zip(d) {
+                for (run, from) in stream.runs(piece.clone()) {
+                    let d = d.slice(run.clone());
+                    for (peer, sums) in self.sums.iter_mut().enumerate() {
+                        let rows = of.leaky.streams().rows(peer);
+                        let [x_macs, x_keys, z_macs, z_keys] =
+                            rows.map(|row| &row[from..][..run.len()]);
+                        let sums = sums.each_mut();
+                        let [of_x_macs, of_x_keys, of_z_macs, of_z_keys] =
+                            sums.map(|row| &mut row[run.start - start..run.end - start]);
+                        xor_blocks(of_x_macs, x_macs);
+                        xor_blocks(of_x_keys, x_keys);
+                        xor_blocks(of_z_macs, z_macs);
+                        xor_blocks(of_z_keys, z_keys);
+                        xor_masked(of_z_macs, &d, 0, x_macs);
+                        xor_masked(of_z_keys, &d, 0, x_keys);
+                    }
+                }
             }
         }
     }
-}
-
-/// Returns the triples whose records are prefetched while the first piece of `rest` is summed.
-fn asked_for(rest: &[u32], size: usize) -> &[u32] {
-    let ahead = rest.get(PREFETCH * size..).unwrap_or_default();
-    &ahead[..ahead.len().min(PIECE * size)]
-}
-
-/// Returns the shares that are summed within buckets, each with its entry of `with`. In an anchored
-/// batch y is the anchor's and is not summed.
-fn outputs<T>(
-    Triples { a, b, c }: &mut Triples,
-    anchored: bool,
-    with: [T; 3],
-) -> impl Iterator<Item = (&mut AuthShares, T)> {
-    let all = [Some(a), Some(b).filter(|_| !anchored), Some(c)].into_iter().zip(with);
-    all.filter_map(|(shares, with)| Some((shares?, with)))
 }

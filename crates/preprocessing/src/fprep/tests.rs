@@ -281,7 +281,7 @@ fn triples_are_right_on_any_number_of_lanes() {
         (5, 100, 4, 2),
         (5, 3_500, 3, 1),
     ] {
-        let batch = Batch { triples, bucket, anchored: false };
+        let batch = Batch { triples, bucket };
         let made =
             all_end_well(run(parties(n, lanes, 1), |open, lanes| open.triples(lanes, batch)));
         let made: Vec<&Triples> = made.iter().collect();
@@ -292,7 +292,7 @@ fn triples_are_right_on_any_number_of_lanes() {
 
 #[test]
 fn the_bits_of_triples_are_not_constant() {
-    let batch = Batch { triples: 200, bucket: 3, anchored: false };
+    let batch = Batch { triples: 200, bucket: 3 };
     for n in [2, 3] {
         let made = all_end_well(run(parties(n, 1, 2), |open, lanes| open.triples(lanes, batch)));
         for shares in made.iter().flat_map(|t| [&t.a, &t.b, &t.c]) {
@@ -304,7 +304,7 @@ fn the_bits_of_triples_are_not_constant() {
 
 #[test]
 fn batches_in_a_row_differ_and_are_right() {
-    let batch = Batch { triples: 20, bucket: 3, anchored: false };
+    let batch = Batch { triples: 20, bucket: 3 };
     for n in [2, 3, 5] {
         let made = all_end_well(run(parties(n, 2, 3), |open, lanes| {
             Ok([open.triples(lanes, batch)?, open.triples(lanes, batch)?])

@@ -1,6 +1,6 @@
-//! The anchors of an anchored batch: the first leaky triple of each bucket. They are not shuffled,
-//! so they need no records: they are generated directly where the sums of their buckets will be.
-//! Their z is added to existing shares, if any, and they use the given y, if any.
+//! The anchors of a batch: the leaky triples of the first stream, one for each bucket. As this
+//! stream does not move, they are generated directly where the sums of their buckets will be. Their
+//! z is added to existing shares, if any, and they use the given y, if any.
 
 use std::ops::Range;
 
@@ -85,7 +85,7 @@ impl<'a> Anchors<'a> {
 
     /// Writes the sampled MACs and keys with `peer` for the anchors in `places`. XORs MACs and keys
     /// of their y to `phi`, and those of their z to `s`.
-    pub fn scatter_triples(
+    pub fn lay_out(
         &mut self,
         peer: usize,
         places: Range<usize>,

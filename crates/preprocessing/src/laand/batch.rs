@@ -2,11 +2,10 @@
 //! consumes one state and returns the next, so no step can be omitted or repeated.
 
 use symbolon_interaction::confirm_broadcasts;
-use symbolon_primitives::bucket_kernels::Records;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 
-use super::{LaAndBatch, LaAndCheck, LaAndWorkspace, LeakyAndGenerator, YShares};
+use super::{LaAndBatch, LaAndCheck, LaAndWorkspace, LeakyAndGenerator, StreamShares};
 use crate::{PeerIndex, Triples, bucketing::Batch, threads};
 
 /// A batch after steps 1 to 4b: x, y, r and S of all triples, and this party's d. Other parties may
@@ -18,8 +17,6 @@ pub(crate) struct Sampled<'a> {
     of: LaAndBatch,
     /// Memory for the sums of the buckets, which contains the anchors.
     output: Triples,
-    /// This party's d.
-    d: BitVec,
 }
 
 impl<'a> Sampled<'a> {
@@ -43,11 +40,11 @@ impl<'a> Sampled<'a> {
         })?;
         threads::first_failure(ended)?;
         let bits = parts.into_iter().map(|part| part.bits).collect();
-        let d = memory.set_bits(bits);
-        if of.batch.anchored && !of.inputs.y {
-            output.b.bits = memory.y_bits(of.batch.anchors());
+        memory.set_bits(bits);
+        if !of.inputs.y {
+            output.b.bits = memory.y_bits(of.batch.triples);
         }
-        Ok(Sampled { memory, of, output, d })
+        Ok(Sampled { memory, of, output })
     }
 
     /// Compares the broadcasts of all lanes with all parties.
@@ -76,12 +73,12 @@ impl<'a> Confirmed<'a> {
     /// `PeerMisbehaved` if the check fails, or a peer opens a value other than the committed one;
     /// `Transport` if a connection is lost.
     pub fn check(self, channels: &mut [Channel], by: LaAndCheck<'_>) -> Result<Checked<'a>> {
-        let Confirmed(Sampled { memory, of, output, d }) = self;
-        let delta = by.delta.clone();
+        let Confirmed(Sampled { memory, of, output }) = self;
+        let (delta, d) = (by.delta.clone(), memory.take_d());
         let d = by.run(channels, memory.s(), of.length, d)?;
         // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0 flips its bit, and the others change their keys for it.
         let own = channels[0].me() == 0;
-        memory.pack(&d, own);
+        memory.open(d, own);
         let correction = if own { Delta::default() } else { delta };
         Ok(Checked { memory, batch: of.batch, output, correction })
     }
@@ -95,7 +92,7 @@ pub(crate) struct Checked<'a> {
     memory: &'a LaAndWorkspace,
     batch: Batch,
     output: Triples,
-    /// What is missing from a record's key for z where d is 1: Δ if the first peer is party 0,
+    /// What is missing from a key for z where d is 1: Δ if the first peer is party 0,
     /// otherwise nothing.
     correction: Delta,
 }
@@ -110,15 +107,10 @@ impl Checked<'_> {
         std::mem::take(&mut self.output)
     }
 
-    /// Returns MACs and keys of the y of the shuffled triples.
-    pub fn y_shares(&self) -> &YShares {
-        self.memory.y_shares()
-    }
-
-    /// Returns MACs and keys of x and z of the shuffled triples. Keys for z still lack
+    /// Returns MACs and keys of the triples in shifted streams. Keys for z still lack
     /// [`correction`](Checked::correction) where d is 1.
-    pub fn records(&self) -> Records<'_> {
-        self.memory.records()
+    pub fn streams(&self) -> &StreamShares {
+        self.memory.streams()
     }
 
     /// Returns what must be added to the key for the z of `peer` where d is 1.
@@ -126,9 +118,9 @@ impl Checked<'_> {
         self.correction.select(peer.get() == 0)
     }
 
-    /// Returns the bits of each triple in one byte.
-    pub fn packed(&self) -> &[u8] {
-        self.memory.packed()
+    /// Returns this party's bits of x, y and z of all triples, and d.
+    pub fn bits(&self) -> &[BitVec; 4] {
+        self.memory.bits()
     }
 }
 
@@ -160,14 +152,15 @@ impl Sampled<'_> {
 
     /// Returns MAC and key of a triple's x, y and r with `peer`. All bits of y must have been kept.
     pub(crate) fn auths_of(&self, triple: usize, peer: PeerIndex) -> [[Block; 2]; 3] {
-        let Some(shuffled) = triple.checked_sub(self.of.batch.anchors()) else {
+        let Some(shifted) = triple.checked_sub(self.of.batch.triples) else {
             let Triples { a, b, c } = &self.output;
             return [a, b, c].map(|shares| {
                 let share = shares.pair(triple, peer);
                 [share.mac.0, share.key.0]
             });
         };
-        let record = self.memory.records().get(shuffled as u32, peer.get());
-        [record.x, self.memory.y_shares().get(shuffled, peer.get()), record.z]
+        let streams = self.memory.streams();
+        let [x_mac, x_key, z_mac, z_key] = streams.rows(peer.get()).map(|row| row[shifted]);
+        [[x_mac, x_key], streams.y().get(shifted, peer.get()), [z_mac, z_key]]
     }
 }

@@ -30,7 +30,7 @@
 //! Departure: leaky ANDs | WRK17 Fig. 8 | YWZ20 Fig. 14 | proven there; half the hashes
 //!
 //! # Triples on given shares
-//! A batch's first triples may use shares of y that the parties already hold, instead of fresh
+//! A batch's first stream may use shares of y that the parties already hold, instead of fresh
 //! ones: [`crate::Preprocessor::triples_on`]. Nothing about y leaks: see
 //! `docs/proofs/leaky-ands.md`.
 //!
@@ -49,6 +49,7 @@ mod anchors;
 mod batch;
 mod check;
 mod shape;
+mod streams;
 mod width;
 mod workspace;
 mod y_shares;
@@ -57,7 +58,6 @@ mod zero_test;
 use std::ops::Range;
 
 use symbolon_ot::{OtExtension, TreeDepth};
-use symbolon_primitives::bucket_kernels::{Place, Record, Rows, scatter_triples};
 use symbolon_primitives::{
     BitVec, Block, HugeBuf, Prg, TweakedHash, derive_block, reserve_wiped, xor_key_masked,
     xor_masked,
@@ -67,15 +67,16 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{abit::AuthBitGenerator, messages::LEAKY_U, peers_of};
 use anchors::{Anchors, SampledAnchors};
+use streams::StreamSharesMut;
 use width::Word;
 use workspace::Part;
-use y_shares::YSharesMut;
 
 pub(crate) use batch::{Checked, Sampled, confirm_logs};
 pub(crate) use check::LaAndCheck;
 pub(crate) use shape::{BatchInputs, LaAndBatch};
+pub(crate) use streams::StreamShares;
 pub use width::{ULength, Width};
-pub(crate) use workspace::{D_BIT, LaAndWorkspace, X_BIT, Y_BIT, Z_BIT};
+pub(crate) use workspace::LaAndWorkspace;
 pub(crate) use y_shares::YShares;
 pub use zero_test::bits as zero_test_bits;
 pub(crate) use zero_test::{TestHashes, ZeroTest};
@@ -155,12 +156,8 @@ struct Out<'a, 'b> {
     anchors: &'a mut Anchors<'b>,
     /// The range of the anchors in the block; they come first.
     places: Range<usize>,
-    /// The number of peers.
-    peers: usize,
-    /// The records of the block's other triples, with all peers.
-    records: &'a mut [Record],
-    /// The y of all other triples of the part.
-    y_shares: &'a mut YSharesMut<'b>,
+    /// The part's other triples.
+    streams: &'a mut StreamSharesMut<'b>,
     /// The number of other triples before the block.
     before: usize,
     /// Φ_i and S_i of the block; results are XORed to them.
@@ -170,28 +167,25 @@ struct Out<'a, 'b> {
 impl SampledChunk<'_> {
     /// Writes MACs and keys with `peer` for the triples `block` of the chunk, and XORs to their Φ_i
     /// and S_i the terms that need no hash and no own bit.
-    fn scatter_triples(&self, block: Range<usize>, peer: usize, out: &mut Out<'_, '_>) {
-        let Out { anchors, places, peers, records, y_shares, before, sums } = out;
+    fn lay_out(&self, block: Range<usize>, peer: usize, out: &mut Out<'_, '_>) {
+        let Out { anchors, places, streams, before, sums } = out;
         let (all, [x, y, z]) = (self.of(peer), self.layout.ranges());
-        let rows = |range: Range<usize>| all.map(|all| &all[range.clone()]);
-        let behind =
-            |part: &Range<usize>, run: &Range<usize>| part.start + run.start..part.start + run.end;
-        let (of_anchors, rest) =
-            (block.start..block.start + places.len(), block.start + places.len()..block.end);
+        let behind = |part: &Range<usize>, run: &Range<usize>| {
+            all.map(|all| &all[part.start + run.start..part.start + run.end])
+        };
+        let first_other = block.start + places.len();
+        let (of_anchors, rest) = (block.start..first_other, first_other..block.end);
         let [phi, s] = sums.each_mut().map(|sums| sums.split_at_mut(places.len()));
         if !of_anchors.is_empty() {
-            let [x, y, z] = [&x, &y, &z].map(|part| behind(part, &of_anchors));
-            let fresh_y = (self.layout.given == 0).then(|| rows(y));
-            let fresh = SampledAnchors { x: rows(x), y: fresh_y, z: rows(z) };
-            anchors.scatter_triples(peer, places.clone(), &fresh, [phi.0, s.0]);
+            let fresh_y = (self.layout.given == 0).then(|| behind(&y, &of_anchors));
+            let (x, z) = (behind(&x, &of_anchors), behind(&z, &of_anchors));
+            let fresh = SampledAnchors { x, y: fresh_y, z };
+            anchors.lay_out(peer, places.clone(), &fresh, [phi.0, s.0]);
         }
         if !rest.is_empty() {
             let fresh_y = rest.start - self.layout.given..rest.end - self.layout.given;
-            let parts = [(&x, &rest), (&y, &fresh_y), (&z, &rest)];
-            let [[mx, kx], [my, ky], [mz, kz]] = parts.map(|(part, run)| rows(behind(part, run)));
-            let rows = Rows { macs: [mx, my, mz], keys: [kx, ky, kz] };
-            scatter_triples(&rows, [phi.1, s.1], Place { records, peers: *peers, peer });
-            y_shares.note(peer, *before, [my, ky]);
+            let rows = [behind(&x, &rest), behind(&y, &fresh_y), behind(&z, &rest)];
+            streams.note(peer, *before, rows, [phi.1, s.1]);
         }
     }
 }
@@ -457,7 +451,7 @@ impl LeakyAndGenerator {
     }
 
     /// Runs steps 2 and 3, and computes all of S_i except the x^i·U_ji. Writes what the buckets
-    /// will need to the records.
+    /// will need to the part.
     ///
     /// Paper: YWZ20, Fig. 14, 2–3 | Φ, U sent
     fn send_u<W: Word>(
@@ -488,20 +482,16 @@ impl LeakyAndGenerator {
             }
             xor_key_masked(phi, &part.bits[1], place, delta);
             xor_key_masked(s, &part.bits[2], place, delta);
-            let [before, behind] =
-                [place, end].map(|triple| triple.saturating_sub(part.anchors.len()));
             let places = part.anchors.among(&(place..end));
             let mut out = Out {
-                anchors: &mut part.anchors,
                 places,
-                peers,
-                records: &mut part.records[before * peers..behind * peers],
-                y_shares: &mut part.y_shares,
-                before,
+                before: place.saturating_sub(part.anchors.len()),
+                anchors: &mut part.anchors,
+                streams: &mut part.streams,
                 sums: [phi, s],
             };
             for peer in 0..peers {
-                drawn.scatter_triples(block.clone(), peer, &mut out);
+                drawn.lay_out(block.clone(), peer, &mut out);
             }
             xor_masked(s, &part.bits[0], place, phi);
             for (peer, hashes) in self.hashes.iter().enumerate() {

@@ -1,9 +1,8 @@
-//! MACs and keys of the y of all shuffled triples, in the order of the triples.
+//! MACs and keys of the y of all triples in shifted streams, in the order of the triples.
 //!
-//! They are not in the records, because they are never read at random positions. A bucket's first y
-//! becomes the output's. Each of the others is opened, XORed to the first, and its MAC is only
-//! summed in [`crate::aand::mac_check`], in any order. In anchored batches, where the first
-//! triple's MACs are elsewhere, only as many bits are kept as that sum needs.
+//! A bucket's triple has the y of its anchor. Each of the others is opened, XORed to that one, and
+//! its MAC is only summed in [`crate::aand::mac_check`]. So only as many bits are kept as that sum
+//! needs.
 
 use std::ops::Range;
 
@@ -42,6 +41,7 @@ impl YShares {
     }
 
     /// Returns MAC and key of a triple's y with `peer`; all bits must have been kept.
+    #[cfg(test)]
     pub fn get(&self, triple: usize, peer: usize) -> [Block; 2] {
         self.rows[peer].each_ref().map(|row| bytemuck::cast_slice(row)[triple])
     }

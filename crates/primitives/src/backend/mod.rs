@@ -39,7 +39,6 @@ use std::sync::OnceLock;
 use zeroize::Zeroize;
 
 use crate::Block;
-use crate::buckets::{Buckets, Place, Records, Rows, check_buckets};
 use crate::selected_sums::{Keys, SelectedSums};
 use crate::tweaks::Tweaks;
 
@@ -444,33 +443,6 @@ impl Backend {
     pub fn xor_key_masked(self, out: &mut [Block], words: &[u64], value: Block) {
         check_chosen(out.len(), words, out.len());
         run!(self, xor_key_masked(out, words, value));
-    }
-
-    /// The kernel of [`scatter_triples`](crate::bucket_kernels::scatter_triples).
-    ///
-    /// # Panics
-    /// As [`scatter_triples`](crate::bucket_kernels::scatter_triples).
-    pub fn scatter_triples(self, rows: &Rows<'_>, sums: [&mut [Block]; 2], to: Place<'_>) {
-        let n = rows.len();
-        assert!(rows.all().iter().all(|row| row.len() == n), "rows of equal length");
-        assert!(sums.iter().all(|sums| sums.len() == n), "a sum for each");
-        assert!(to.peer < to.peers && to.records.len() == n * to.peers, "a record for each");
-        run!(self, scatter_triples(rows, sums, to));
-    }
-
-    /// The kernel of [`sum_buckets`](crate::bucket_kernels::sum_buckets).
-    ///
-    /// # Panics
-    /// As [`sum_buckets`](crate::bucket_kernels::sum_buckets).
-    pub fn sum_buckets(
-        self,
-        records: Records<'_>,
-        peer: usize,
-        buckets: &Buckets<'_>,
-        sums: [&mut [Block]; 4],
-    ) {
-        check_buckets(buckets, &sums);
-        run!(self, sum_buckets(records, peer, buckets, sums));
     }
 
     /// The kernel of [`carryless_products`](crate::carryless_products).

@@ -8,8 +8,6 @@ use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
 
 use zeroize::Zeroize;
 
-use crate::buckets::{Buckets, Place, Record, Records, Rows};
-use crate::prefetch::prefetch_early;
 use crate::selected_sums::{Keys, SelectedSums};
 use crate::tweaks::Tweaks;
 use crate::{Block, mask64};
@@ -257,49 +255,6 @@ pub(super) fn xor_key_masked(out: &mut [Block], words: &[u64], value: Block) {
         for (i, out) in out.iter_mut().enumerate() {
             *out ^= value.select(word >> i & 1 == 1);
         }
-    }
-}
-
-#[inline(always)]
-pub(super) fn scatter_triples(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to: Place<'_>) {
-    let Place { records, peers, peer } = to;
-    let records = records.iter_mut().skip(peer).step_by(peers);
-    let [mx, kx, my, ky, mz, kz] = rows.all().map(|row| row.iter().copied());
-    let sums = phi.iter_mut().zip(s);
-    for (((record, (phi, s)), (my, ky)), ((mx, kx), (mz, kz))) in
-        records.zip(sums).zip(my.zip(ky)).zip(mx.zip(kx).zip(mz.zip(kz)))
-    {
-        *phi ^= my ^ ky;
-        *s ^= mz ^ kz;
-        *record = Record { x: [mx, kx], z: [mz, kz] };
-    }
-}
-
-#[inline(always)]
-pub(super) fn sum_buckets(
-    records: Records<'_>,
-    peer: usize,
-    buckets: &Buckets<'_>,
-    [x_macs, x_keys, z_macs, z_keys]: [&mut [Block]; 4],
-) {
-    let mut ahead = buckets.ahead.chunks(buckets.size);
-    for (k, members) in buckets.members.chunks_exact(buckets.size).enumerate() {
-        for &triple in ahead.next().unwrap_or_default() {
-            records.of_all(triple).iter().for_each(prefetch_early);
-        }
-        let mut x = [Block::ZERO; 2];
-        let mut z = [Block::ZERO, buckets.correction.select(buckets.corrected >> k & 1 == 1)];
-        for (&member, d) in members.iter().zip(buckets.d_of(k)) {
-            let record = records.get(member, peer);
-            for side in [0, 1] {
-                x[side] ^= record.x[side];
-                z[side] ^= record.z[side] ^ record.x[side].select(d);
-            }
-        }
-        x_macs[k] ^= x[0];
-        x_keys[k] ^= x[1];
-        z_macs[k] ^= z[0];
-        z_keys[k] ^= z[1];
     }
 }
 

@@ -1,4 +1,4 @@
-//! Triples with given right factors.
+//! Triples with given right factors: those of the anchors, which are the first stream.
 
 use symbolon_transport::adversary::{FnAdversary, Rate};
 
@@ -6,8 +6,8 @@ use super::*;
 use crate::checks;
 use mesh::message;
 
-fn anchored(triples: usize, bucket: usize) -> Batch {
-    Batch { triples, bucket, anchored: true }
+fn of(triples: usize, bucket: usize) -> Batch {
+    Batch { triples, bucket }
 }
 
 /// Makes shares for all but the last `zeros` triples of a batch, and triples on them.
@@ -43,7 +43,7 @@ fn triples_have_the_given_factors_and_are_right() {
         (3, 4_000, 3, 2, 1),
         (5, 100, 4, 2, 50),
     ] {
-        let batch = anchored(triples, bucket);
+        let batch = of(triples, bucket);
         let ended = run(parties(n, lanes, 1), |open, lanes| made_on(open, lanes, batch, zeros));
         let made = all_end_well(ended);
         assert_triples(&made.iter().map(|made| &made.1).collect::<Vec<_>>(), &deltas(n, 1));
@@ -56,16 +56,16 @@ fn triples_have_the_given_factors_and_are_right() {
     }
 }
 
-/// Anchors that are not shuffled, without given right factors.
+/// Memory that is used again changes nothing.
 #[test]
-fn tied_triples_on_fresh_factors_are_right() {
+fn triples_in_old_memory_are_right() {
     for (n, triples, bucket, lanes) in
         [(2, 1, 41, 1), (2, 100, 5, 2), (2, 11_000, 3, 3), (3, 4_000, 3, 2), (5, 100, 4, 2)]
     {
         let made = all_end_well(run(parties(n, lanes, 2), |open, lanes| {
-            let first = open.triples(lanes, anchored(triples, bucket))?;
+            let first = open.triples(lanes, of(triples, bucket))?;
             open.recycle(first.clone());
-            Ok([first, open.triples(lanes, anchored(triples, bucket))?])
+            Ok([first, open.triples(lanes, of(triples, bucket))?])
         }));
         for batch in [0, 1] {
             let of_parties: Vec<_> = made.iter().map(|made| &made[batch]).collect();
@@ -82,7 +82,7 @@ fn products_are_added_to_given_shares() {
     for (n, triples, bucket, lanes) in [(2, 100, 5, 2), (2, 5_000, 3, 1), (3, 1, 2, 1)] {
         let made = all_end_well(run(parties(n, lanes, 3), |open, lanes| {
             let [b, onto] = [open.shares(lanes, triples)?, open.shares(lanes, triples)?];
-            let batch = anchored(triples, bucket);
+            let batch = of(triples, bucket);
             let mut made = open.triples_on(lanes, batch, b, Some(onto.clone()))?;
             let AuthShares { bits, towards } = &mut made.c;
             assert!(bits.to_bools() != onto.bits.to_bools() || triples == 1);
@@ -104,17 +104,10 @@ fn products_are_added_to_given_shares() {
 fn shares_that_do_not_fit_are_refused() {
     let ended = run(parties(2, 1, 2), |open, lanes| {
         let shares = open.shares(lanes, 5)?;
-        let fitting = open.triples_on(lanes, anchored(5, 3), shares.clone(), None)?;
+        let fitting = open.triples_on(lanes, of(5, 3), shares.clone(), None)?;
         let refused = [
-            open.triples_on(lanes, anchored(4, 3), shares.clone(), None).err(),
-            open.triples_on(
-                lanes,
-                Batch { anchored: false, ..anchored(5, 3) },
-                shares.clone(),
-                None,
-            )
-            .err(),
-            open.triples_on(lanes, anchored(5, 3), shares.clone(), Some(shares.slice(0..4))).err(),
+            open.triples_on(lanes, of(4, 3), shares.clone(), None).err(),
+            open.triples_on(lanes, of(5, 3), shares.clone(), Some(shares.slice(0..4))).err(),
         ];
         Ok((fitting.len(), refused))
     });
@@ -136,7 +129,7 @@ fn wrong_u_on_an_anchored_triple() {
         let mut parties = parties(2, 1, seed);
         let adversary = message("leaky AND: U", move |u| u[U * 3 + 2] ^= 1);
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, adversary);
-        let ended = run(parties, |open, lanes| made_on(open, lanes, anchored(7, 3), 0));
+        let ended = run(parties, |open, lanes| made_on(open, lanes, of(7, 3), 0));
         let (open, result) = &ended[usize::from(1 - cheater)];
         caught.note(open.laand.own_x(3));
         if open.laand.own_x(3) {
@@ -165,7 +158,7 @@ fn another_factor_than_the_given_one() {
             if lanes[0][0].me() == 1 {
                 shares.bits.set(3, !shares.bits.get(3));
             }
-            open.triples_on(lanes, anchored(7, 3), shares, None)
+            open.triples_on(lanes, of(7, 3), shares, None)
         });
         let x: bool = ended.iter().fold(false, |x, (open, _)| x ^ open.laand.own_x(3));
         let honest = &ended[0].1;
@@ -192,7 +185,7 @@ fn a_lie_in_bucketing() {
         let mut parties = parties(2, 1, 15);
         let adversary: FnAdversary = message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, adversary);
-        let ended = run(parties, |open, lanes| made_on(open, lanes, anchored(7, 3), 0));
+        let ended = run(parties, |open, lanes| made_on(open, lanes, of(7, 3), 0));
         let expected = Error::misbehaved(cheater, checks::BUCKETING);
         assert_eq!(ended[usize::from(1 - cheater)].1.as_ref().err(), Some(&expected));
     }

@@ -329,7 +329,7 @@ fn no_commitment_to_d() -> FnAdversary {
 /// their own x̃ and hashes | `broadcast echo`, before d | always
 #[test]
 fn other_bits_with_their_own_hash_in_a_batch() {
-    let batch = Batch { triples: 7, bucket: 3, anchored: false };
+    let batch = Batch { triples: 7, bucket: 3 };
     for case in CASES {
         let (n, cheater, _) = case;
         let mut parties = with_other_bits(0, case);

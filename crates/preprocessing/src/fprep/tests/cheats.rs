@@ -16,7 +16,7 @@ use super::*;
 use crate::checks;
 use mesh::{message, state};
 
-const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
+const BATCH: Batch = Batch { triples: 7, bucket: 3 };
 
 /// How a run with a cheat ended.
 struct Ended {
@@ -349,7 +349,7 @@ fn another_mask_of_v() {
 /// Returns adversaries for a cheater that waits for the honest party's messages of the given kinds
 /// with number `index`, and sends the same content: the cheater's adversary, and the honest party's
 /// spy. With `refuse` the honest party must end after the first kind's message.
-fn echo(
+pub(super) fn echo(
     kinds: &'static [&'static str],
     index: usize,
     refuse: bool,
@@ -613,7 +613,7 @@ fn short_and_long_messages() {
 /// AND` | always
 #[test]
 fn cheats_on_another_lane() {
-    let batch = Batch { triples: 5_000, bucket: 3, anchored: false };
+    let batch = Batch { triples: 5_000, bucket: 3 };
     assert!(batch.leaky() > laand::CHUNK, "the second lane has work");
     let cases = [
         (

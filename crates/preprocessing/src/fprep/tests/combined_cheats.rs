@@ -16,7 +16,7 @@ use super::*;
 use crate::checks;
 use mesh::{message, nth_message, state};
 
-const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
+const BATCH: Batch = Batch { triples: 7, bucket: 3 };
 
 /// A guess of one bit of the peer's Δ: its position and its value.
 #[derive(Clone, Copy)]
@@ -169,11 +169,10 @@ fn nothing_is_made_after_a_failed_check() {
         mesh::cheat(&mut parties[cheater].lanes, 1 - cheater as u16, lie());
         let ended = run(parties, |open, lanes| {
             let shares = AuthShares::zeros(BATCH.triples, 1);
-            let anchored = Batch { anchored: true, ..BATCH };
             Ok([
                 open.triples(lanes, BATCH).err(),
                 open.triples(lanes, BATCH).err(),
-                open.triples_on(lanes, anchored, shares, None).err(),
+                open.triples_on(lanes, BATCH, shares, None).err(),
                 open.shares(lanes, 10).err(),
                 open.bits(lanes, &[10, 10]).err(),
             ])
@@ -224,7 +223,7 @@ fn guesses_of_two_peers_in_league() {
 /// extension consistency`, `leaky AND` | 3/4, if either is wrong
 #[test]
 fn guesses_on_two_lanes() {
-    let batch = Batch { triples: 5_000, bucket: 3, anchored: false };
+    let batch = Batch { triples: 5_000, bucket: 3 };
     assert!(batch.leaky() > laand::CHUNK, "the second lane has work");
     for seed in 0..12 {
         let cheater = seed as usize % 2;

@@ -22,7 +22,7 @@ fn silent_triples_are_right() {
     for (n, triples, bucket, lanes) in
         [(2, 1, 3, 1), (2, 100, 5, 3), (2, 7_000, 3, 2), (3, 3_500, 3, 2), (4, 20, 3, 1)]
     {
-        let batch = Batch { triples, bucket, anchored: false };
+        let batch = Batch { triples, bucket };
         let ended = run(silent_parties(n, lanes, 61), |open, lanes| {
             Ok([open.triples(lanes, batch)?, open.triples(lanes, batch)?])
         });

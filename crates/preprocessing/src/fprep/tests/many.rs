@@ -12,7 +12,7 @@ use super::*;
 use crate::{checks, peers_of};
 use mesh::{message, nth_message, state};
 
-const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
+const BATCH: Batch = Batch { triples: 7, bucket: 3 };
 
 /// Who cheats, and towards whom.
 const CASES: [(u16, u16, u16); 5] = [(3, 0, 1), (3, 1, 2), (3, 2, 0), (5, 0, 4), (5, 3, 1)];
@@ -326,22 +326,21 @@ fn lies_in_bucketing() {
     }
 }
 
-/// As above, with anchored triples, whose MACs are shortened to 64 bits. One party lies to one peer
-/// in an opened d or in a byte of the sum; or all but one party tell the same lie.
-/// Cheat: 3, 5; one and n − 1 | Fig. 16 | anchored triples: a wrong bit d or sum of MACs |
-/// `bucketing MAC` | always
+/// As above, everywhere. One party lies to one peer in any opened d or in any byte of the sum; or
+/// all but one party tell the same lie.
+/// Cheat: 3, 5; one and n − 1 | Fig. 16 | any wrong bit d, or byte of the sum of MACs | `bucketing
+/// MAC` | always
 #[test]
-fn lies_in_bucketing_of_anchored_triples() {
-    let batch = Batch { anchored: true, ..BATCH };
+fn lies_in_any_bit_of_bucketing() {
     let in_d = |bit: usize| message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
     let in_sum = |byte: usize| message("bucketing: MACs", move |macs| macs[byte] ^= 1);
     for case in CASES {
         let (n, cheater, victim) = case;
         let caught = |adversary: &dyn Fn() -> FnAdversary| {
-            run_batch(batch, parties(n, 1, 43), &[(cheater, victim)], |_, _| adversary())
+            run_batch(BATCH, parties(n, 1, 43), &[(cheater, victim)], |_, _| adversary())
                 .assert_names(victim, cheater, checks::BUCKETING);
         };
-        (0..batch.triples * (batch.bucket - 1)).for_each(|bit| caught(&|| in_d(bit)));
+        (0..BATCH.shifted()).for_each(|bit| caught(&|| in_d(bit)));
         (0..16).for_each(|byte| caught(&|| in_sum(byte)));
     }
     for n in [3, 5] {
@@ -349,7 +348,7 @@ fn lies_in_bucketing_of_anchored_triples() {
             let cheats: Vec<_> =
                 peers_of(honest, usize::from(n)).map(|peer| (peer.number(), honest)).collect();
             let first = u16::from(honest == 0);
-            run_batch(batch, parties(n, 1, 44), &cheats, |_, _| in_d(1)).assert_names(
+            run_batch(BATCH, parties(n, 1, 44), &cheats, |_, _| in_d(1)).assert_names(
                 honest,
                 first,
                 checks::BUCKETING,
@@ -363,7 +362,7 @@ fn lies_in_bucketing_of_anchored_triples() {
 /// Cheat: 3; one | Fig. 14, second lane | a wrong U for every triple | `leaky AND` | always
 #[test]
 fn cheat_on_another_lane() {
-    let batch = Batch { triples: 3_500, bucket: 3, anchored: false };
+    let batch = Batch { triples: 3_500, bucket: 3 };
     assert!(batch.leaky() > laand::CHUNK, "the second lane has work");
     for (cheater, place) in [(0, 1), (1, 0), (2, 0)] {
         let mut parties = parties(3, 2, 42);

@@ -4,7 +4,7 @@ use symbolon_primitives::{Transcript, TweakedHash, derive_block};
 
 use super::*;
 use crate::aand::combine::Combine;
-use crate::aand::shuffle;
+use crate::aand::shifts::{Stream, shifted};
 use crate::reference::{self, Shared};
 
 /// One party's part of a share, in the form that [`pairs`] needs: one entry per peer.
@@ -17,24 +17,29 @@ struct Snapshot {
     /// The low bits of S of each leaky triple.
     s: Vec<Block>,
     triples: Triples,
-    order: Vec<u32>,
+    streams: Vec<Stream>,
 }
 
-fn challenge() -> symbolon_primitives::Challenge {
+/// The fixed challenge that assigns triples to buckets.
+pub(super) fn challenge() -> symbolon_primitives::Challenge {
     Transcript::new("test", SESSION.as_bytes()).challenge("buckets")
 }
 
-/// Does everything that [`Preprocessor::make`] does, with buckets from a fixed challenge.
-fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snapshot> {
+/// Does everything that [`Preprocessor::make`] does, with buckets from a fixed challenge. Returns
+/// the triples, and what `look` saw when the leaky ones were made.
+fn make<L>(
+    open: &mut Preprocessor,
+    lanes: &mut Lanes,
+    batch: Batch,
+    look: impl FnOnce(&Sampled<'_>) -> L,
+) -> Result<(L, Triples)> {
     let peers = lanes[0].len();
     let length = ULength::for_rho(open.rho);
     let output = open.buckets.room(batch, peers, None, None);
     let inputs = BatchInputs::default();
     let of = LaAndBatch { batch, peers, length, chunk: open.chunk, inputs };
     let sampled = Sampled::sample(&mut open.laand, output, of, &mut open.lanes, lanes)?;
-    let triples = 0..batch.leaky();
-    let drawn = triples.clone().map(|t| drawn(&sampled, t, peers)).collect();
-    let s = triples.map(|t| sampled.s_of(t)).collect();
+    let seen = look(&sampled);
     let channels = &mut lanes[0];
     let confirmed = sampled.confirm(&open.lanes, channels)?;
     let (session, delta) = (&open.session, &open.delta);
@@ -43,9 +48,24 @@ fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snap
     let check = LaAndCheck { session, delta, batch: 0, prg, threads: 1, zero_test };
     let leaky = confirmed.check(channels, check)?;
     let combine = Combine { leaky, session, number: 0, delta, threads: 2 };
-    let triples = combine.run_with(channels, challenge())?;
-    let order = shuffle::shuffled(batch, challenge().into_block(), 1)?;
-    Ok(Snapshot { drawn, s, triples, order })
+    Ok((seen, combine.run_with(channels, challenge())?))
+}
+
+/// Makes triples whose buckets everybody knows in advance.
+pub(super) fn triples(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Triples> {
+    make(open, lanes, batch, |_| ()).map(|(_, triples)| triples)
+}
+
+/// Makes triples, and keeps what they were made of.
+fn snapshot(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snapshot> {
+    let peers = lanes[0].len();
+    open.laand.whole_y = true;
+    let look = |sampled: &Sampled<'_>| {
+        let drawn = (0..batch.leaky()).map(|t| drawn(sampled, t, peers)).collect();
+        (drawn, (0..batch.leaky()).map(|t| sampled.s_of(t)).collect())
+    };
+    let ((drawn, s), triples) = make(open, lanes, batch, look)?;
+    Ok(Snapshot { drawn, s, triples, streams: shifted(batch, challenge().into_block()) })
 }
 
 /// Returns x, y and r of leaky triple `t`.
@@ -92,18 +112,18 @@ fn hash(from: usize, to: usize, k: Block, t: usize) -> Block {
 
 #[test]
 fn leaky_and_good_triples_are_those_of_the_figures() {
-    for (n, rho, triples, bucket, anchored) in [
-        (2, 40, 1, 2, false),
-        (2, 40, 300, 3, false),
-        (2, 80, 1_000, 3, true),
-        (3, 40, 200, 4, false),
-        (3, 80, 200, 3, true),
-        (5, 80, 30, 2, true),
+    for (n, rho, triples, bucket) in [
+        (2, 40, 1, 2),
+        (2, 40, 300, 3),
+        (2, 80, 1_300, 3),
+        (3, 40, 200, 4),
+        (3, 80, 200, 3),
+        (5, 80, 30, 2),
     ] {
-        let batch = Batch { triples, bucket, anchored };
+        let batch = Batch { triples, bucket };
         let ended = run(parties(n, 1, 7), |open, lanes| {
             open.rho = rho;
-            make(open, lanes, batch)
+            snapshot(open, lanes, batch)
         });
         let made = all_end_well(ended);
         let deltas = deltas(n, 7);
@@ -122,11 +142,10 @@ fn leaky_and_good_triples_are_those_of_the_figures() {
             assert_eq!(values[2], values[0] & values[1], "leaky triple {t} of {batch:?}");
             leaky.push([x, y, plain.z]);
         }
-        let order = &made[0].order;
-        for (k, shuffled) in order.chunks_exact(batch.shuffled()).enumerate() {
-            let anchor = leaky[..batch.anchors()].get(k);
-            let others = shuffled.iter().map(|&t| &leaky[batch.anchors() + t as usize]);
-            let bucket: Vec<[Shared; 3]> = anchor.into_iter().chain(others).cloned().collect();
+        for k in 0..triples {
+            let others = made[0].streams.iter().map(|s| &leaky[triples + s.member(k)]);
+            let bucket: Vec<[Shared; 3]> =
+                std::iter::once(&leaky[k]).chain(others).cloned().collect();
             let plain = reference::aand(&bucket, &deltas);
             let fused = |which: fn(&Triples) -> &AuthShares| {
                 let parts: Vec<OfParty> =

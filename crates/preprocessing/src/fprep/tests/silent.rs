@@ -51,7 +51,7 @@ fn shares_are_drawn_with_all_at_once() {
 
 #[test]
 fn triples_of_one_chunk_are_drawn_with_all_at_once() {
-    const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
+    const BATCH: Batch = Batch { triples: 7, bucket: 3 };
     // The bits of the batch's check come first.
     assert_last_hears_draw(&[8 * 48, 3 * 21], |open, lanes| open.triples(lanes, BATCH));
 }

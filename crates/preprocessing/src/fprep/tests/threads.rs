@@ -9,7 +9,7 @@ use crate::checks;
 use mesh::{message, state};
 
 /// Enough leaky triples that two threads have several chunks each, the last one short.
-const BATCH: Batch = Batch { triples: 5_000, bucket: 3, anchored: false };
+const BATCH: Batch = Batch { triples: 5_000, bucket: 3 };
 
 /// Runs two parties on two lanes; the cheater has an adversary for each of its lanes.
 fn cheat<T: Send>(
@@ -127,12 +127,11 @@ fn large_draws_are_right_on_any_number_of_lanes() {
 }
 
 #[test]
-fn tied_batches_are_right_on_several_threads() {
+fn given_factors_are_right_on_several_threads() {
     for (n, lanes) in [(2, 2), (3, 3)] {
-        let batch = Batch { anchored: true, ..BATCH };
         let made = all_end_well(run(parties(n, lanes, 73), |open, lanes| {
-            let b = open.shares(lanes, batch.triples)?;
-            open.triples_on(lanes, batch, b, None)
+            let b = open.shares(lanes, BATCH.triples)?;
+            open.triples_on(lanes, BATCH, b, None)
         }));
         assert_triples(&made.iter().collect::<Vec<_>>(), &deltas(n, 73));
     }

@@ -142,7 +142,7 @@ fn a_failed_check_does_not_give_the_sum_away() {
             });
             mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, cheat);
             mesh::listen(&mut parties[usize::from(1 - cheater)].lanes, cheater, spy);
-            let batch = Batch { triples: 7, bucket: 3, anchored: false };
+            let batch = Batch { triples: 7, bucket: 3 };
             let ended = run(parties, |open, lanes| open.triples(lanes, batch));
             let ended: Vec<_> = ended.into_iter().map(|(_, result)| result).collect();
             mesh::assert_caught(&ended, &[cheater], LEAKY_AND);

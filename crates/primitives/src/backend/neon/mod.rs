@@ -17,8 +17,8 @@ mod transpose;
 use std::arch::aarch64::*;
 
 pub(super) use super::portable::{
-    bytes_of_rows, interleave_blocks, interleave_masked, lsbs, rows_of_bytes, scatter_triples,
-    sum_buckets, truncate_u64, xor_blocks, xor_key_masked, xor_masked, xor_sums, xor_words_masked,
+    bytes_of_rows, interleave_blocks, interleave_masked, lsbs, rows_of_bytes, truncate_u64,
+    xor_blocks, xor_key_masked, xor_masked, xor_sums, xor_words_masked,
 };
 pub(super) use aes::{counter, encrypt, expand, hash};
 pub(super) use gf128::{

@@ -20,9 +20,8 @@ pub(super) use mac_hash::{carryless_products, selected_tag_products, tag_product
 pub(super) use side_by_side::{evaluate_lanes, garble_lanes};
 
 pub(super) use super::x86::{
-    bytes_of_rows, interleave_blocks, interleave_masked, lsbs, rows_of_bytes, scatter_triples,
-    sum_buckets, transpose_128, truncate_u64, xor_blocks, xor_key_masked, xor_masked, xor_sums,
-    xor_words_masked,
+    bytes_of_rows, interleave_blocks, interleave_masked, lsbs, rows_of_bytes, transpose_128,
+    truncate_u64, xor_blocks, xor_key_masked, xor_masked, xor_sums, xor_words_masked,
 };
 
 use super::x86::{

@@ -7,7 +7,6 @@
 
 mod aes;
 mod block_xor;
-mod bucket_kernels;
 mod gf128;
 mod ggm_sums;
 mod hash;
@@ -21,7 +20,6 @@ use std::arch::x86_64::*;
 
 pub(super) use aes::{counter, encrypt};
 pub(super) use block_xor::{interleave_blocks, interleave_masked, xor_blocks, xor_sums};
-pub(super) use bucket_kernels::{scatter_triples, sum_buckets};
 pub(super) use gf128::{column_hash, inner_product, words_inner_product};
 pub(super) use ggm_sums::leaf_sums;
 pub(super) use hash::{half_gates, hash, leaky_hashes};
