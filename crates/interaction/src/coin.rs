@@ -24,12 +24,36 @@ pub fn toss_coin(
 ) -> Result<Challenge> {
     const LABELS: CommitOpenLabels =
         CommitOpenLabels { commit: COIN_COMMITMENT, open: COIN_SEED, check: COIN };
+    open_with_coin(channels, &LABELS, session, index, &[], prg).map(|(_, coin)| coin)
+}
+
+/// Opens values and tosses a coin in the same two messages: each party commits to its value and a
+/// seed, then opens both. Returns the peers' values, in the order of `channels`, and the coin.
+///
+/// The values are fixed before any seed is opened, as is everything that was received before: so
+/// the coin may check them. No party knew it when it committed to its value.
+///
+/// Paper: YWZ20, Fig. 10; YWZ20, Fig. 11
+///
+/// # Errors
+/// As [`commit_and_open`].
+pub fn open_with_coin(
+    channels: &mut [Channel],
+    labels: &CommitOpenLabels,
+    session: &SessionId,
+    index: u64,
+    value: &[u8],
+    prg: &mut Prg,
+) -> Result<(Vec<Vec<u8>>, Challenge)> {
     let mut seed = [0u8; 32];
     prg.fill(&mut seed);
-    for theirs in commit_and_open(channels, &LABELS, session, index, &seed, prg)? {
+    let both = [value, &seed].concat();
+    let mut opened = commit_and_open(channels, labels, session, index, &both, prg)?;
+    for theirs in &mut opened {
+        let theirs = theirs.split_off(value.len());
         for (own, theirs) in seed.iter_mut().zip(theirs) {
             *own ^= theirs;
         }
     }
-    Ok(Challenge::from_seed32(seed))
+    Ok((opened, Challenge::from_seed32(seed)))
 }

@@ -40,39 +40,78 @@ pub fn commit_and_open(
     value: &[u8],
     prg: &mut Prg,
 ) -> Result<Vec<Vec<u8>>> {
-    let session = session.as_bytes();
-    let context = |party| CommitContext { domain: labels.commit.name(), session, party, index };
-    let me = channels[0].me();
-    let (own, opening) = commit::commit(&context(me.number()), value, prg);
-    for channel in channels.iter_mut() {
-        channel.send(labels.commit, &own.0)?;
-        channel.flush()?;
-    }
-    let mut log = BroadcastLog::new(channels.len() + 1);
-    log.note(me, &own.0);
-    let mut theirs = Vec::with_capacity(channels.len());
-    for channel in channels.iter_mut() {
-        let commitment = Commitment(channel.recv_array(labels.commit)?);
-        if commitment == own {
-            return Err(Error::misbehaved(channel.peer(), labels.check));
+    Committed::send(channels, labels, session, index, value, prg)?.open(channels)
+}
+
+/// A value that this party has committed to, and not opened. What is sent or received between the
+/// two rides on the same messages.
+pub struct Committed<'a> {
+    labels: &'a CommitOpenLabels,
+    session: &'a SessionId,
+    index: u64,
+    value: &'a [u8],
+    own: Commitment,
+    opening: Opening,
+}
+
+impl<'a> Committed<'a> {
+    /// Begins [`commit_and_open`]: commits to `value`.
+    ///
+    /// # Errors
+    /// `Transport` when a peer is gone.
+    pub fn send(
+        channels: &mut [Channel],
+        labels: &'a CommitOpenLabels,
+        session: &'a SessionId,
+        index: u64,
+        value: &'a [u8],
+        prg: &mut Prg,
+    ) -> Result<Self> {
+        let domain = labels.commit.name();
+        let party = channels[0].me().number();
+        let context = CommitContext { domain, session: session.as_bytes(), party, index };
+        let (own, opening) = commit::commit(&context, value, prg);
+        for channel in channels.iter_mut() {
+            channel.send(labels.commit, &own.0)?;
+            channel.flush()?;
         }
-        log.note(channel.peer(), &commitment.0);
-        theirs.push(commitment);
+        Ok(Committed { labels, session, index, value, own, opening })
     }
-    confirm_broadcasts(channels, &log.digest())?;
-    for channel in channels.iter_mut() {
-        channel.send_parts(labels.open, &[&opening.nonce, value])?;
-        channel.flush()?;
-    }
-    let open = |(channel, commitment): (&mut Channel, &Commitment)| {
-        let mut opened = channel.recv(labels.open, 32 + value.len())?;
-        let value = opened.split_off(32);
-        let opening = Opening { nonce: opened.try_into().expect("32 bytes were split off") };
-        if commit::verify(&context(channel.peer().number()), commitment, &opening, &value) {
-            Ok(value)
-        } else {
-            Err(Error::misbehaved(channel.peer(), labels.check))
+
+    /// Ends it: receives the peers' commitments, opens, and returns the peers' values.
+    ///
+    /// # Errors
+    /// As [`commit_and_open`].
+    pub fn open(self, channels: &mut [Channel]) -> Result<Vec<Vec<u8>>> {
+        let Committed { labels, session, index, value, own, opening } = self;
+        let session = session.as_bytes();
+        let context = |party| CommitContext { domain: labels.commit.name(), session, party, index };
+        let mut log = BroadcastLog::new(channels.len() + 1);
+        log.note(channels[0].me(), &own.0);
+        let mut theirs = Vec::with_capacity(channels.len());
+        for channel in channels.iter_mut() {
+            let commitment = Commitment(channel.recv_array(labels.commit)?);
+            if commitment == own {
+                return Err(Error::misbehaved(channel.peer(), labels.check));
+            }
+            log.note(channel.peer(), &commitment.0);
+            theirs.push(commitment);
         }
-    };
-    channels.iter_mut().zip(&theirs).map(open).collect()
+        confirm_broadcasts(channels, &log.digest())?;
+        for channel in channels.iter_mut() {
+            channel.send_parts(labels.open, &[&opening.nonce, value])?;
+            channel.flush()?;
+        }
+        let open = |(channel, commitment): (&mut Channel, &Commitment)| {
+            let mut opened = channel.recv(labels.open, 32 + value.len())?;
+            let value = opened.split_off(32);
+            let opening = Opening { nonce: opened.try_into().expect("32 bytes were split off") };
+            if commit::verify(&context(channel.peer().number()), commitment, &opening, &value) {
+                Ok(value)
+            } else {
+                Err(Error::misbehaved(channel.peer(), labels.check))
+            }
+        };
+        channels.iter_mut().zip(&theirs).map(open).collect()
+    }
 }

@@ -15,5 +15,5 @@ pub mod messages;
 
 pub use broadcast::{BroadcastLog, confirm_broadcasts};
 pub use checks::BROADCAST as BROADCAST_CHECK;
-pub use coin::toss_coin;
-pub use commit_open::{CommitOpenLabels, commit_and_open};
+pub use coin::{open_with_coin, toss_coin};
+pub use commit_open::{CommitOpenLabels, Committed, commit_and_open};

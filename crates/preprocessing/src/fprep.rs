@@ -316,10 +316,10 @@ impl Preprocessor {
             let zero_test = open.lanes[0].take_zero_test()?;
             let prg = &mut open.prg;
             let check = LaAndCheck { session, delta, batch: number, prg, threads, zero_test };
-            let leaky = confirmed.check(channels, check)?;
+            let leaky = confirmed.open(channels, check)?;
             open.batches += 1;
             let combine = combine::Combine { leaky, session, number, delta, threads };
-            combine.run(channels, &mut open.prg)
+            combine.run(channels)
         })
     }
 }

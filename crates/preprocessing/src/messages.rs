@@ -58,14 +58,14 @@ symbolon_transport::messages! {
         phase: "triples",
         route: ALL_TO_ALL,
         length: "32",
-        carries: "a commitment to the bits d of a batch",
+        carries: "a commitment to the bits d of a batch and the seed of a coin",
         step: "YWZ20, Fig. 14, 4b–7",
     }
     pub LEAKY_D = "leaky AND: d" {
         phase: "triples",
         route: ALL_TO_ALL,
-        length: "32 + ⌈t/8⌉, for t triples",
-        carries: "the nonce of the commitment, the bits d",
+        length: "32 + ⌈t/8⌉ + 32, for t triples",
+        carries: "the nonce of the commitment, the bits d, the seed",
         step: "YWZ20, Fig. 14, 4b–7",
     }
     pub LEAKY_BLIND = "leaky AND: blinding" {

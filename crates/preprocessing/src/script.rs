@@ -175,14 +175,19 @@ impl Terms {
             }
         }
         echo(script);
-        self.commit_and_open(script, (leaky as u64).div_ceil(8));
-        self.toss_coin(script);
-        script.exchange(width);
-        self.commit_and_open(script, 16);
-        self.toss_coin(script);
+        // d, and the seed of the coin.
+        self.commit_and_open(script, (leaky as u64).div_ceil(8) + 32);
         script.work(LEAKY_AND, BUCKETS * leaky as f64 * peers);
-        script.exchange(((leaky - batch.triples) as u64).div_ceil(8));
-        script.exchange(16);
+        script.send_all(width);
+        script.send_all((batch.shifted() as u64).div_ceil(8));
+        script.receive_all();
+        script.receive_all();
+        script.send_all(16);
+        script.send_all(32);
+        script.receive_all();
+        script.receive_all();
+        echo(script);
+        script.exchange(32 + 16);
     }
 
     /// Adds a commitment to a value, and its opening.
@@ -190,11 +195,6 @@ impl Terms {
         script.exchange(32);
         echo(script);
         script.exchange(32 + value);
-    }
-
-    /// Adds a coin toss.
-    pub fn toss_coin(&self, script: &mut Script) {
-        self.commit_and_open(script, 32);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Combines leaky triples into good ones by bucketing: Yang–Wang–Zhang 2020, Fig. 16.
 //!
 //! The leaky triples of a batch are streams. A coin shifts each stream but the first, and so
-//! assigns the triples to buckets (`shifts`); it is tossed after all triples are fixed and checked.
-//! In each bucket the first triple absorbs the others:
+//! assigns the triples to buckets (`shifts`); it is tossed after all triples are fixed. In each
+//! bucket the first triple absorbs the others:
 //!
 //! ```text
 //! d = Open(⟨y_1⟩ ⊕ ⟨y_k⟩),   ⟨x⟩ ⊕= ⟨x_k⟩,   ⟨z⟩ ⊕= ⟨z_k⟩ ⊕ d·⟨x_k⟩,   ⟨y⟩ = ⟨y_1⟩
@@ -13,9 +13,17 @@
 //! are generated directly in the output, where the sums will be.
 //!
 //! All d of a batch are opened at once: first the bits, then a sum of their MACs, see `mac_check`.
-//! Values computed from the bits in the meantime are not released until those sums are verified: a
-//! peer that could lie about one d unnoticed would learn a share of a chosen triple at a risk of
-//! 1/2, and 2^-ρ would become 2^-B.
+//! Nothing is computed from the bits until those sums are verified: a peer that could lie about one
+//! d unnoticed would learn a share of a chosen triple at a risk of 1/2, and 2^-ρ would become 2^-B.
+//!
+//! # Two checks on the same messages
+//! The check of the leaky triples (`laand/check.rs`) sends masked V, then commitments, then what
+//! they open. The bits d go with the masked V, and the sums of their MACs with the commitments. So
+//! d are opened before it is known that all z are right. They reveal nothing in either case: an
+//! honest party's share of d is masked by its bit of y_k, which is used once, and of which nothing
+//! leaks (`docs/proofs/leaky-ands.md#triples-on-given-shares`). The receiver knows the right sum of
+//! MACs before it comes. A cheater that has seen d knows no more about x, and so passes the check
+//! with the same probability. Products with d are summed when both checks have passed.
 //!
 //! # Memory
 //! Each stream is read once, when all d are known, a run of consecutive triples at a time. The MACs
@@ -26,11 +34,8 @@
 
 use std::ops::Range;
 
-use symbolon_interaction::toss_coin;
 use symbolon_primitives::block_xor::xor_blocks;
-use symbolon_primitives::{
-    BitVec, Block, Challenge, Coefficients, Delta, Prg, xor_key_masked, xor_masked,
-};
+use symbolon_primitives::{BitVec, Block, Coefficients, Delta, xor_key_masked, xor_masked};
 use symbolon_transport::{Channel, Error, Result, SessionId};
 
 use crate::{
@@ -41,7 +46,7 @@ use crate::{
     },
     bucketing::Batch,
     checks,
-    laand::Checked,
+    laand::{Opened, Right},
     messages::{BUCKETING_D, BUCKETING_MACS},
     open_bits::OpeningLabels,
     threads,
@@ -52,8 +57,8 @@ pub const OPENED: OpeningLabels = OpeningLabels { kind: BUCKETING_D, check: chec
 
 /// A batch of leaky triples to be combined, and the number of threads, which is the same for all
 /// parties.
-pub(crate) struct Combine<'a> {
-    pub leaky: Checked<'a>,
+pub(crate) struct Combine<'a, 'c> {
+    pub leaky: Opened<'a, 'c>,
     pub session: &'a SessionId,
     /// The number of this batch in the session.
     pub number: u64,
@@ -106,44 +111,35 @@ struct BucketBits {
     corrections: BitVec,
 }
 
-impl Combine<'_> {
-    /// Tosses the coin that assigns the triples to buckets, and combines them.
-    ///
-    /// # Errors
-    /// `PeerMisbehaved` if the coin toss fails or an opened d has no valid MAC; `Transport` if a
-    /// connection is lost.
-    pub fn run(self, channels: &mut [Channel], prg: &mut Prg) -> Result<Triples> {
-        let coin = toss_coin(channels, self.session, 2 * self.number + 1, prg)?;
-        self.run_with(channels, coin)
-    }
-
-    /// Combines the triples in the buckets that `coin` draws.
+impl Combine<'_, '_> {
+    /// Checks the leaky triples, and combines them in the buckets that their coin draws.
     ///
     /// Check: bucketing | `bucketing MAC`: a random sum of the MACs of opened bits | lies in
     /// openings | 2^-63; 2^-127 at ρ = 64 and 80
-    pub(crate) fn run_with(mut self, channels: &mut [Channel], coin: Challenge) -> Result<Triples> {
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` if a leaky triple is wrong or an opened d has no valid MAC; `Transport` if
+    /// a connection is lost.
+    pub fn run(mut self, channels: &mut [Channel]) -> Result<Triples> {
         let mut triples = self.leaky.take_output();
-        let (seed, coin) = coin.into_block_and_mark();
+        let (seed, coin) = self.leaky.take_buckets()?.into_block_and_mark();
         let streams = shifted(self.leaky.batch(), seed);
         let keys = &mut triples.a.towards[0].keys;
         channels[0].tamper_state("bucketing: keys of the heads", Block::as_bytes_mut(keys));
         let mut bits = self.sum_bits(&streams, &mut triples);
-        let opened = exchange_bits(channels, &bits.d)?;
+        let check = self.leaky.send_v(channels)?;
+        let own = send_bits(channels, &bits.d)?;
+        let check = check.share(channels)?;
+        let opened = OpenedBits { theirs: receive_bits(channels, bits.d.len())?, own };
         let macs = self.mac_sums(channels, &streams, &coin, &opened, &triples.b)?;
         for (channel, [own, _]) in channels.iter_mut().zip(&macs) {
             channel.send(BUCKETING_MACS, &own.to_bytes())?;
-            channel.flush()?;
         }
+        let right = check.check(channels, |channels| verify(channels, &macs))?;
         for theirs in &opened.theirs {
             bits.d.xor_assign(theirs);
         }
-        self.sum(&streams, &bits, &mut triples)?;
-        for (channel, [_, expected]) in channels.iter_mut().zip(&macs) {
-            let theirs = Block::from_bytes(channel.recv_array(BUCKETING_MACS)?);
-            if !theirs.ct_eq(expected) {
-                return Err(Error::misbehaved(channel.peer(), OPENED.check));
-            }
-        }
+        self.sum(right, &streams, &bits, &mut triples)?;
         Ok(triples)
     }
 
@@ -201,10 +197,17 @@ impl Combine<'_> {
         bits
     }
 
-    /// Sums MACs and keys, and adds the products with the opened d.
+    /// Sums MACs and keys of triples that are right, and adds the products with the opened d, whose
+    /// MACs have been verified.
     ///
     /// Paper: YWZ20, Fig. 16, 2b
-    fn sum(&self, streams: &[Stream], bits: &BucketBits, triples: &mut Triples) -> Result<()> {
+    fn sum(
+        &self,
+        _: Right,
+        streams: &[Stream],
+        bits: &BucketBits,
+        triples: &mut Triples,
+    ) -> Result<()> {
         let Triples { a, c, .. } = triples;
         let n = self.leaky.batch().triples;
         let d = by_stream(&bits.d, n);
@@ -244,23 +247,37 @@ struct OpenedBits {
     theirs: Vec<BitVec>,
 }
 
-/// Sends this party's d to all peers, and receives theirs.
+/// Sends this party's d to all peers; returns them as sent.
 ///
 /// Paper: YWZ20, Fig. 16, 2a | d opened
-fn exchange_bits(channels: &mut [Channel], d: &BitVec) -> Result<OpenedBits> {
+fn send_bits(channels: &mut [Channel], d: &BitVec) -> Result<Vec<u8>> {
     let own = d.to_bytes();
     for channel in channels.iter_mut() {
         channel.send(OPENED.kind, &own)?;
         channel.flush()?;
     }
-    let mut bytes = vec![0; own.len()];
+    Ok(own)
+}
+
+/// Receives the `n` bits of every peer.
+fn receive_bits(channels: &mut [Channel], n: usize) -> Result<Vec<BitVec>> {
+    let mut bytes = vec![0; BitVec::byte_len(n)];
     let receive = |channel: &mut Channel| {
         channel.recv_into(OPENED.kind, &mut bytes)?;
-        BitVec::from_bytes(d.len(), &bytes)
-            .ok_or_else(|| Error::misbehaved(channel.peer(), OPENED.check))
+        BitVec::from_bytes(n, &bytes).ok_or_else(|| Error::misbehaved(channel.peer(), OPENED.check))
     };
-    let theirs = channels.iter_mut().map(receive).collect::<Result<_>>()?;
-    Ok(OpenedBits { own, theirs })
+    channels.iter_mut().map(receive).collect()
+}
+
+/// Receives the peers' sums of MACs, and compares them with those expected.
+fn verify(channels: &mut [Channel], macs: &[MacSums]) -> Result<()> {
+    for (channel, [_, expected]) in channels.iter_mut().zip(macs) {
+        let theirs = Block::from_bytes(channel.recv_array(BUCKETING_MACS)?);
+        if !theirs.ct_eq(expected) {
+            return Err(Error::misbehaved(channel.peer(), OPENED.check));
+        }
+    }
+    Ok(())
 }
 
 /// One thread's part of the sums.
@@ -274,7 +291,7 @@ struct SumPart<'a> {
 impl SumPart<'_> {
     /// Adds each stream's triples, given the opened d by stream, and the buckets whose keys for z
     /// lack a correction.
-    fn run(&mut self, of: &Combine<'_>, streams: &[Stream], bits: (&[BitVec], &BitVec)) {
+    fn run(&mut self, of: &Combine<'_, '_>, streams: &[Stream], bits: (&[BitVec], &BitVec)) {
         let (d, corrections) = bits;
         let Range { start, end } = self.buckets;
         for first in (start..end).step_by(PIECE) {

@@ -1,11 +1,11 @@
-//! The states of a batch of leaky triples in Fig. 14: `Sampled`, `Confirmed`, `Checked`. Each step
+//! The states of a batch of leaky triples in Fig. 14: `Sampled`, `Confirmed`, `Opened`. Each step
 //! consumes one state and returns the next, so no step can be omitted or repeated.
 
 use symbolon_interaction::confirm_broadcasts;
-use symbolon_primitives::{BitVec, Block, Delta};
-use symbolon_transport::{Channel, Result};
+use symbolon_primitives::{BitVec, Block, Challenge, Delta};
+use symbolon_transport::{Channel, Error, Result};
 
-use super::{LaAndBatch, LaAndCheck, LaAndWorkspace, LeakyAndGenerator, StreamShares};
+use super::{LaAndBatch, LaAndCheck, LaAndWorkspace, LeakyAndGenerator, MaskedV, StreamShares};
 use crate::{PeerIndex, Triples, bucketing::Batch, threads};
 
 /// A batch after steps 1 to 4b: x, y, r and S of all triples, and this party's d. Other parties may
@@ -67,39 +67,68 @@ impl<'a> Sampled<'a> {
 pub(crate) struct Confirmed<'a>(Sampled<'a>);
 
 impl<'a> Confirmed<'a> {
-    /// Runs the rest of step 4, and step 5: opens d, and checks all triples at once.
+    /// Runs the rest of step 4: opens d, and tosses the coin of the check and of the buckets.
     ///
     /// # Errors
-    /// `PeerMisbehaved` if the check fails, or a peer opens a value other than the committed one;
-    /// `Transport` if a connection is lost.
-    pub fn check(self, channels: &mut [Channel], by: LaAndCheck<'_>) -> Result<Checked<'a>> {
+    /// `PeerMisbehaved` if a peer opens a value other than the committed one; `Transport` if a
+    /// connection is lost.
+    pub fn open<'c>(
+        self,
+        channels: &mut [Channel],
+        mut by: LaAndCheck<'c>,
+    ) -> Result<Opened<'a, 'c>> {
         let Confirmed(Sampled { memory, of, output }) = self;
-        let (delta, d) = (by.delta.clone(), memory.take_d());
-        let d = by.run(channels, memory.s(), of.length, d)?;
+        let d = memory.take_d();
+        let (d, [of_check, of_buckets]) = by.open_d(channels, d)?;
         // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0 flips its bit, and the others change their keys for it.
         let own = channels[0].me() == 0;
+        let correction = if own { Delta::default() } else { by.delta.clone() };
         memory.open(d, own);
-        let correction = if own { Delta::default() } else { delta };
-        Ok(Checked { memory, batch: of.batch, output, correction })
+        let check = Some((by, of_check));
+        Ok(Opened { memory, of, output, correction, check, buckets: Some(of_buckets) })
     }
 }
 
-/// A batch that passed step 5: z = x ∧ y in every triple. Only now may the coin that assigns the
-/// triples to buckets be tossed.
+/// A batch whose d are open. Everything about its triples is fixed, and the coin that assigns them
+/// to buckets is known. Whether z = x ∧ y is not known yet: the sums of buckets may be used only
+/// when the check has passed ([`Right`](super::Right)).
 ///
 /// Paper: YWZ20, Fig. 14, 7
-pub(crate) struct Checked<'a> {
+pub(crate) struct Opened<'a, 'c> {
     memory: &'a LaAndWorkspace,
-    batch: Batch,
+    of: LaAndBatch,
     output: Triples,
-    /// What is missing from a key for z where d is 1: Δ if the first peer is party 0,
-    /// otherwise nothing.
+    /// What is missing from a key for z where d is 1: Δ if the first peer is party 0, otherwise
+    /// nothing.
     correction: Delta,
+    /// The check, until it begins, and its coin.
+    check: Option<(LaAndCheck<'c>, Challenge)>,
+    /// The coin of the buckets, until it is taken.
+    pub(crate) buckets: Option<Challenge>,
 }
 
-impl Checked<'_> {
+impl<'c> Opened<'_, 'c> {
     pub fn batch(&self) -> Batch {
-        self.batch
+        self.of.batch
+    }
+
+    /// Takes the coin that assigns the triples to buckets.
+    ///
+    /// # Errors
+    /// `Internal` if it was taken before.
+    pub fn take_buckets(&mut self) -> Result<Challenge> {
+        self.buckets.take().ok_or_else(|| Error::internal("buckets were drawn before"))
+    }
+
+    /// Begins step 5: sends V of all triples, masked, with the next flush.
+    ///
+    /// # Errors
+    /// `Transport` if a connection is lost; `Internal` if it began before.
+    pub fn send_v(&mut self, channels: &mut [Channel]) -> Result<MaskedV<'c>> {
+        let (check, coin) =
+            self.check.take().ok_or_else(|| Error::internal("a check that began before"))?;
+        let [.., d] = self.memory.bits();
+        check.send_v(channels, (self.memory.s(), self.of.length), d, coin)
     }
 
     /// Takes the memory for the sums of the buckets, which contains the anchors.
@@ -108,7 +137,7 @@ impl Checked<'_> {
     }
 
     /// Returns MACs and keys of the triples in shifted streams. Keys for z still lack
-    /// [`correction`](Checked::correction) where d is 1.
+    /// [`correction`](Opened::correction) where d is 1.
     pub fn streams(&self) -> &StreamShares {
         self.memory.streams()
     }

@@ -1,10 +1,34 @@
 //! The rest of step 4, and step 5 of Fig. 14: the parties commit to d and open it, then all triples
 //! of a batch are checked at once.
+//!
+//! # One coin
+//! The parties commit to d and to the seed of a coin together, and open both together. When the
+//! first honest party opens its seed, all that the coin decides is fixed: it has all U and c that
+//! it waits for, and the commitments to d, which all parties have compared; and a commitment comes
+//! from a party that has all its U and c, too. So from the coin follow χ, g of the blind test, and
+//! the shifts of the buckets.
+//!
+//! The shifts are then known while the check runs. That does not help a cheater. Let it have made t
+//! triples wrong, so that the sum of all V is Σ χ_t·x_t·R_t, with errors R_t that were fixed before
+//! the coin and bits x_t that are uniform to it. To pass, it must add that sum, and for two
+//! different lists of bits the sums differ, but for the probability with which a wrong triple
+//! passes. So it passes with probability 2^-t whatever the shifts are, and
+//! `docs/proofs/bucketing.md` counts with 2^-t times the probability of good shifts. If it does not
+//! like the shifts it may break the connection, and that ends the session, as it does when a coin
+//! of its own is opened.
+//!
+//! # What rides along
+//! The bits d of the buckets are opened together with the masked V, and the sums of their MACs with
+//! the commitments to ρ·V: see [`crate::aand::combine`].
+//!
+//! Departure: leaky ANDs: coins | one after d, another for the buckets | one, opened with d | d is
+//! committed to before any seed is opened; the shifts do not change with what a guess passes
 
-use symbolon_interaction::{CommitOpenLabels, commit_and_open, toss_coin};
-use symbolon_primitives::{BitVec, Block, Coefficients, Delta, Prg, Secret, gf128, xor_masked};
+use symbolon_interaction::{CommitOpenLabels, Committed, open_with_coin};
+use symbolon_primitives::{
+    BitVec, Block, Challenge, Coefficients, Delta, Prg, Secret, gf128, xor_masked,
+};
 use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
-use zeroize::Zeroize;
 
 use super::{
     width::{ULength, Width, Word},
@@ -38,53 +62,99 @@ pub(crate) struct LaAndCheck<'a> {
     pub zero_test: (Box<ZeroTest>, u64),
 }
 
-impl LaAndCheck<'_> {
-    /// Opens d, given this party's bits, and checks all triples with these S of this length;
-    /// returns d.
-    ///
-    /// Check: leaky AND | `leaky AND`, after commitments to d and ρ·V | wrong U, d, S | 1/2 for a
-    /// guess of an x share; else 2^-(w−2)
-    ///
-    /// Timing: S, Δ | all S are combined, and the sums opened, before one comparison
-    pub(super) fn run(
-        self,
+impl<'a> LaAndCheck<'a> {
+    /// Opens d, given this party's bits; returns d, and two challenges that nobody could know
+    /// before: for the check, and for the buckets.
+    pub(super) fn open_d(
+        &mut self,
         channels: &mut [Channel],
-        s: &[Block],
-        length: ULength,
         mut d: BitVec,
-    ) -> Result<BitVec> {
-        let n = d.len();
-        let opened =
-            commit_and_open(channels, &D, self.session, self.batch, &d.to_bytes(), self.prg)?;
+    ) -> Result<(BitVec, [Challenge; 2])> {
+        let (n, own) = (d.len(), d.to_bytes());
+        let (opened, coin) =
+            open_with_coin(channels, &D, self.session, self.batch, &own, self.prg)?;
         for (channel, theirs) in channels.iter().zip(opened) {
             let theirs = BitVec::from_bytes(n, &theirs)
                 .ok_or_else(|| Error::misbehaved(channel.peer(), D.check))?;
             d.xor_assign(&theirs);
         }
+        Ok((d, coin.split()))
+    }
 
-        let coin = toss_coin(channels, self.session, 2 * self.batch, self.prg)?;
+    /// Sums up V of all triples, given their S of this length and the opened d, and sends it
+    /// masked. It leaves with the next flush.
+    ///
+    /// Timing: S, Δ | all S are combined, and the sums opened, before one comparison
+    pub(super) fn send_v(
+        self,
+        channels: &mut [Channel],
+        (s, length): (&[Block], ULength),
+        d: &BitVec,
+        coin: Challenge,
+    ) -> Result<MaskedV<'a>> {
+        let n = d.len();
         let [of_sum, of_test] = coin.split();
         let chi = of_sum.into_coefficients();
         // T = S ⊕ d·Δ has w bits.
         let delta = Secret::new(length.last(**self.delta));
-        let mut v = match length.width() {
-            Width::Half => combination(words::<u64>(s, n), &d, &delta, &chi, self.threads),
-            Width::Whole => combination(words::<Block>(s, n), &d, &delta, &chi, self.threads),
+        let v = match length.width() {
+            Width::Half => combination(words::<u64>(s, n), d, &delta, &chi, self.threads),
+            Width::Whole => combination(words::<Block>(s, n), d, &delta, &chi, self.threads),
         }?;
-        channels[0].tamper_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
-        let (zero_test, number) = self.zero_test;
-        let hashes = TestHashes { session: self.session.as_bytes(), number };
-        let mut sum = zero_test.share(channels, &hashes, of_test.into_block(), &v)?;
-        v.zeroize();
-        let opened = commit_and_open(
-            channels,
-            &BLINDED_V,
-            self.session,
-            self.batch,
-            &sum.to_bytes(),
-            self.prg,
-        )?;
-        for theirs in opened {
+        let mut v = Secret::new(v);
+        channels[0]
+            .tamper_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut *v)));
+        self.zero_test.0.send_masked(channels, &v)?;
+        Ok(MaskedV { check: self, v, coin: of_test.into_block() })
+    }
+}
+
+/// The check of a batch whose V was sent, masked.
+pub(crate) struct MaskedV<'a> {
+    check: LaAndCheck<'a>,
+    v: Secret<Block>,
+    /// Determines g of the test.
+    coin: Block,
+}
+
+impl<'a> MaskedV<'a> {
+    /// Receives the peers' masked V, and computes this party's share of ρ·V.
+    pub fn share(self, channels: &mut [Channel]) -> Result<BlindedV<'a>> {
+        let MaskedV { check, v, coin } = self;
+        let LaAndCheck { session, batch, prg, zero_test: (zero_test, number), .. } = check;
+        let hashes = TestHashes { session: session.as_bytes(), number };
+        let share = zero_test.share(channels, &hashes, coin, &v)?;
+        Ok(BlindedV { session, batch, prg, share: share.to_bytes() })
+    }
+}
+
+/// This party's share of ρ·V, which it has committed to nowhere.
+pub(crate) struct BlindedV<'a> {
+    session: &'a SessionId,
+    batch: u64,
+    prg: &'a mut Prg,
+    share: [u8; 16],
+}
+
+/// All triples of a batch are right. Only the check makes one.
+pub(crate) struct Right(());
+
+impl BlindedV<'_> {
+    /// Commits to the shares, does `between` while the commitments are under way, and opens them:
+    /// they must sum to zero.
+    ///
+    /// Check: leaky AND | `leaky AND`, after commitments to d and ρ·V | wrong U, d, S | 1/2 for a
+    /// guess of an x share; else 2^-(w−2)
+    pub fn check(
+        self,
+        channels: &mut [Channel],
+        between: impl FnOnce(&mut [Channel]) -> Result<()>,
+    ) -> Result<Right> {
+        let BlindedV { session, batch, prg, share } = self;
+        let committed = Committed::send(channels, &BLINDED_V, session, batch, &share, prg)?;
+        between(channels)?;
+        let mut sum = Block::from_bytes(share);
+        for theirs in committed.open(channels)? {
             sum ^= Block::from_bytes(theirs.try_into().expect("as long as ours"));
         }
         if sum != Block::ZERO {
@@ -92,7 +162,7 @@ impl LaAndCheck<'_> {
             let culprit = Culprit::among(channels);
             return Err(Error::misbehaved(culprit, LEAKY_AND));
         }
-        Ok(d)
+        Ok(Right(()))
     }
 }
 

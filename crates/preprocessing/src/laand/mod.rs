@@ -36,9 +36,9 @@
 //!
 //! # States
 //! A batch is `Sampled` (steps 1 to 4b), then `Confirmed` (all parties received the same
-//! broadcasts), then `Checked` (step 5); the next step consumes each state. Only a `Checked` batch
-//! can be combined, and the coin that determines its buckets is tossed there. The memory is a
-//! borrowed `LaAndWorkspace`.
+//! broadcasts), then `Opened` (d is open, and a coin is tossed that decides the rest); the next
+//! step consumes each state. Step 5 runs while the buckets are opened, and makes a `Right`, without
+//! which no bucket is summed. The memory is a borrowed `LaAndWorkspace`.
 //!
 //! # Chunks
 //! Work is divided into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U,
@@ -71,8 +71,8 @@ use streams::StreamSharesMut;
 use width::Word;
 use workspace::Part;
 
-pub(crate) use batch::{Checked, Sampled, confirm_logs};
-pub(crate) use check::LaAndCheck;
+pub(crate) use batch::{Opened, Sampled, confirm_logs};
+pub(crate) use check::{LaAndCheck, MaskedV, Right};
 pub(crate) use shape::{BatchInputs, LaAndBatch};
 pub(crate) use streams::StreamShares;
 pub use width::{ULength, Width};

@@ -39,7 +39,7 @@ impl StreamShares {
     }
 
     /// Returns the rows with `peer`: MACs and keys of x, then those of z. Keys for z may lack a
-    /// correction ([`Checked::correction`](super::Checked::correction)).
+    /// correction ([`Opened::correction`](super::Opened::correction)).
     pub fn rows(&self, peer: usize) -> [&[Block]; 4] {
         std::array::from_fn(|row| &self.rows[(4 * peer + row) * self.n..][..self.n])
     }

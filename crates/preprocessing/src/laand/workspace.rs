@@ -7,7 +7,7 @@ use super::{LaAndBatch, ULength, anchors::Anchors};
 use crate::Triples;
 
 /// One party's memory, kept from batch to batch, because the first use of new memory is slow. The
-/// states of a batch ([`Sampled`](super::Sampled) to [`Checked`](super::Checked)) borrow it.
+/// states of a batch ([`Sampled`](super::Sampled) to [`Opened`](super::Opened)) borrow it.
 #[derive(Default)]
 pub(crate) struct LaAndWorkspace {
     /// MACs and keys of the triples in shifted streams.

@@ -139,8 +139,18 @@ impl ZeroTest {
         Ok(())
     }
 
-    /// Computes this party's share of ρ·Σ V_i from its V_i. g comes from `coin`, which must be
-    /// tossed after all c were sent.
+    /// Sends this party's V_i, masked. It leaves with the next flush.
+    ///
+    /// # Errors
+    /// `Transport` if a connection is lost.
+    pub fn send_masked(&self, channels: &mut [Channel], v: &Block) -> Result<()> {
+        let masked = (*v ^ *self.mask).to_bytes();
+        let bytes = &masked[..self.width.bytes()];
+        channels.iter_mut().try_for_each(|channel| channel.send(LEAKY_MASKED_V, bytes))
+    }
+
+    /// Receives the peers' masked V, and computes this party's share of ρ·Σ V_i from its V_i. g
+    /// comes from `coin`, which must be tossed after all c were sent.
     ///
     /// # Errors
     /// `Transport` if a connection is lost.
@@ -151,11 +161,6 @@ impl ZeroTest {
         coin: Block,
         v: &Block,
     ) -> Result<Block> {
-        let masked = (*v ^ *self.mask).to_bytes();
-        for channel in channels.iter_mut() {
-            channel.send(LEAKY_MASKED_V, &masked[..self.width.bytes()])?;
-            channel.flush()?;
-        }
         let gadget = gadget(self.width, self.bits.len(), coin);
         let chosen = gadget.iter().enumerate().map(|(k, g)| g.select(self.bits.get(k)));
         let rho = Zeroizing::new(chosen.fold(Block::ZERO, |rho, g| rho ^ g));

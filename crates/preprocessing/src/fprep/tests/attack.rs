@@ -10,9 +10,9 @@
 //! Everything follows the protocol: batches planned for that ρ, leaky triples, their check, the
 //! coin and the shifts. The cheater determines from its own data alone what it has won.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
-use symbolon_interaction::checks::COIN;
 use symbolon_primitives::Challenge;
 use symbolon_transport::Culprit;
 use symbolon_transport::adversary::{Action, FnAdversary, Rate};
@@ -335,8 +335,9 @@ fn assert_succeeds_as_predicted(way: Way, rho: u32, triples: usize, runs: u64) {
     let what = format!("ρ {rho}, {triples} triples, {parties} parties, {lanes} lanes, {given}");
     won.assert_predicted(predicted, &format!("{what}: won"));
     won.assert_at_most(allowed);
-    won.assert_tells(predicted, 3.0 * predicted);
-    won.assert_tells(predicted, predicted / 4.0);
+    // On several lanes batches are larger, and wins are rare.
+    let others = if lanes > 1 { [0.0, 4.0] } else { [0.25, 3.0] };
+    others.into_iter().for_each(|factor| won.assert_tells(predicted, factor * predicted));
     let survived = rate(&outcomes, |outcome| outcome != Outcome::Caught);
     survived.assert_predicted(guess.passes(batch), &format!("{what}: unnoticed"));
 }
@@ -382,7 +383,7 @@ fn attacks_on_two_lanes_succeed_as_often_as_predicted() {
 /// formula
 #[test]
 fn attacks_among_three_succeed_as_often_as_predicted() {
-    assert_succeeds_as_predicted(Way { parties: 3, ..PLAIN }, 5, 3, 2_000);
+    assert_succeeds_as_predicted(Way { parties: 3, ..PLAIN }, 5, 8, 2_700);
 }
 
 /// Cheat: 2 | Fig. 16 | guesses of x that fill a bucket, many times, ρ = 5 to 9 | 2^-ρ at most | by
@@ -406,7 +407,7 @@ fn attacks_on_small_buckets_succeed_too_often() {
     let planned = planned(5, 3, false);
     let batch = Batch { bucket: planned.bucket - 1, ..planned };
     let guess = Guess::best(batch);
-    let won = rate(&attacks(PLAIN, batch, guess, 500), |outcome| outcome == Outcome::Won);
+    let won = rate(&attacks(PLAIN, batch, guess, 1_500), |outcome| outcome == Outcome::Won);
     let (predicted, allowed) = (guess.succeeds(batch), 0.5f64.powi(5));
     assert!(predicted > allowed, "{batch:?}, {guess:?}: {predicted}");
     won.assert_predicted(predicted, "buckets too small on purpose: won");
@@ -444,50 +445,58 @@ fn shifts_that_are_known_too_early_give_a_bucket_away() {
 }
 
 /// A rushing cheater waits for the honest party's seed of the coin, and then opens a seed of its
-/// own with which its guesses meet in one bucket. Its commitment catches it, if its guesses were
-/// right.
+/// own with which its guesses meet in one bucket. Its commitment catches it, before it is known
+/// whether its guesses are right.
 /// Cheat: 2, rushing | Fig. 16 | a seed chosen for shifts with which its guesses fill a bucket |
-/// `coin toss commitment`, or `leaky AND` if a guess was wrong | always
+/// `leaky AND d commitment` | always
 #[test]
 fn shifts_that_are_chosen_when_the_other_seed_is_known() {
     let batch = planned(5, 11, false);
     let places = Guess::best(batch).places(batch);
-    let (mut by_coin, mut by_triples) = (0, 0);
     for seed in 0..40 {
         let mut parties = parties(2, 1, 60_000 + seed);
         let wrong = places.clone();
         let wanted = places.clone();
         let mut own = Prg::from_seed(Block(seed));
-        let choose = move |opening: &mut Vec<u8>, theirs: Vec<u8>| {
-            let theirs = &theirs[32..];
-            let seed = std::iter::repeat_with(|| {
+        let mut choose = move |opening: &mut Vec<u8>, theirs: Vec<u8>| {
+            let theirs = &theirs[theirs.len() - 32..];
+            let seeds = std::iter::repeat_with(|| {
                 let mut seed = [0; 32];
                 own.fill(&mut seed);
                 seed
             });
             let meets = |seed: &[u8; 32]| {
                 let coin = std::array::from_fn(|i| seed[i] ^ theirs[i]);
-                let seed = Challenge::from_seed32(coin).into_block();
-                members(batch, 0, seed) == wanted
+                let [_, of_buckets] = Challenge::from_seed32(coin).split();
+                members(batch, 0, of_buckets.into_block()) == wanted
             };
-            let chosen = seed.take(10_000).find(meets).expect("some seed fits");
-            opening[32..].copy_from_slice(&chosen);
+            let chosen = seeds.take(10_000).find(meets).expect("some seed fits");
+            let place = opening.len() - 32;
+            opening[place..].copy_from_slice(&chosen);
         };
-        let (cheat, spy) = cheats::echo(&["coin toss: seed"], 1, false, choose);
-        let cheat = cheat.on_message("leaky AND: U", 0, move |u| {
-            wrong.iter().for_each(|place| u[U * place + 3] ^= 0x10);
+        let (tell, told) = mpsc::channel();
+        let spy = FnAdversary::new().on_message("leaky AND: d", 0, move |opening| {
+            // Nobody listens any more once the cheater was caught.
+            let _ = tell.send(opening.clone());
+            Action::Send
+        });
+        let cheat = FnAdversary::new().on_outgoing(move |kind, _, payload| {
+            match kind {
+                "leaky AND: U" => wrong.iter().for_each(|place| payload[U * place + 3] ^= 0x10),
+                "leaky AND: d" => {
+                    let theirs = told.recv_timeout(Duration::from_secs(20));
+                    choose(payload, theirs.expect("the honest party opens first"));
+                }
+                _ => {}
+            }
             Action::Send
         });
         mesh::cheat(&mut parties[usize::from(CHEATER)].lanes, 0, cheat);
         mesh::listen(&mut parties[0].lanes, CHEATER, spy);
         let ended = run(parties, |open, lanes| open.triples(lanes, batch));
-        let (open, result) = &ended[0];
-        let right = places.iter().all(|&place| !open.laand.own_x(place));
-        let check = if right { COIN } else { checks::LEAKY_AND };
-        assert_eq!(result.as_ref().err(), Some(&Error::misbehaved(CHEATER, check)));
-        *(if right { &mut by_coin } else { &mut by_triples }) += 1;
+        let caught = Error::misbehaved(CHEATER, checks::LEAKY_AND_D);
+        assert_eq!(ended[0].1.as_ref().err(), Some(&caught));
     }
-    assert!(by_coin > 0 && by_triples > 0, "{by_coin} by the coin, {by_triples} by triples");
 }
 
 /// For every plan, the best guess succeeds with probability at most 2^-ρ: as often as the formula

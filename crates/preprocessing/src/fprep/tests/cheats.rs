@@ -7,7 +7,6 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use symbolon_interaction::checks::COIN;
 use symbolon_primitives::{CommitContext, commit};
 use symbolon_transport::Check;
 use symbolon_transport::adversary::{Action, FnAdversary, Rate};
@@ -240,7 +239,8 @@ fn garbage_behind_the_last_d() {
             party: cheater,
             index: 0,
         };
-        let garbage = [0xff; 3];
+        // 21 bits in three bytes, and the seed.
+        let garbage = [0xff; 3 + 32];
         let (commitment, opening) =
             commit::commit(&context, &garbage, &mut Prg::from_seed(Block(1)));
         let ended = cheat(
@@ -349,7 +349,7 @@ fn another_mask_of_v() {
 /// Returns adversaries for a cheater that waits for the honest party's messages of the given kinds
 /// with number `index`, and sends the same content: the cheater's adversary, and the honest party's
 /// spy. With `refuse` the honest party must end after the first kind's message.
-pub(super) fn echo(
+fn echo(
     kinds: &'static [&'static str],
     index: usize,
     refuse: bool,
@@ -382,15 +382,13 @@ pub(super) fn echo(
 /// Cheat: 2 | every commitment | our commitment and opening echoed | the step's commitment | always
 #[test]
 fn echoed_commitments() {
-    const CASES: [(&[&str], usize, &str); 4] = [
+    const CASES: [(&[&str], usize, &str); 2] = [
         (&["leaky AND: commitment to d", "leaky AND: d"], 0, "leaky AND d commitment"),
         (
             &["leaky AND: commitment to blinded V", "leaky AND: blinded V"],
             0,
             "leaky AND blinded V commitment",
         ),
-        (&["coin toss: commitment", "coin toss: seed"], 0, "coin toss commitment"),
-        (&["coin toss: commitment", "coin toss: seed"], 1, "coin toss commitment"),
     ];
     for cheater in [0, 1] {
         for (kinds, index, check) in CASES {
@@ -421,31 +419,29 @@ fn our_v_opened_for_another_commitment() {
     }
 }
 
-/// Both coin tosses: a seed other than the committed one is opened, to steer χ or the buckets. The
-/// commitment always catches it.
-/// Cheat: 2 | both coins | another seed than committed | `coin toss commitment` | always
+/// The coin: a seed other than the committed one is opened, to steer χ or the buckets. The
+/// commitment to d, which is one to the seed, always catches it.
+/// Cheat: 2 | coin of a batch | another seed than committed | `leaky AND d commitment` | always
 #[test]
 fn another_seed_than_committed() {
     for cheater in [0, 1] {
-        for index in [0, 1] {
-            let adversary = FnAdversary::new().on_message("coin toss: seed", index, |open| {
-                open[40] ^= 1;
-                Action::Send
+        for byte in 0..32 {
+            let adversary = message("leaky AND: d", move |open| {
+                let seed = open.len() - 32;
+                open[seed + byte] ^= 1;
             });
-            cheat(cheater, 13, adversary).assert_caught("coin toss commitment");
+            cheat(cheater, 13, adversary).assert_caught(checks::LEAKY_AND_D);
         }
     }
 }
 
-/// All commitments: an earlier commitment and its opening in the same step: from the first toss in
-/// the second, and from the first batch in the second. Each is bound to its place. Always caught.
+/// All commitments: an earlier commitment and its opening in the same step, from the first batch in
+/// the second. Each is bound to its place. Always caught.
 /// Cheat: 2 | every commitment | a commitment and opening from before | the step's commitment |
 /// always
 #[test]
 fn replayed_commitments() {
-    const CASES: [([&str; 2], usize, Check); 4] = [
-        (["coin toss: commitment", "coin toss: seed"], 1, COIN),
-        (["coin toss: commitment", "coin toss: seed"], 2, COIN),
+    const CASES: [([&str; 2], usize, Check); 2] = [
         (["leaky AND: commitment to d", "leaky AND: d"], 1, checks::LEAKY_AND_D),
         (
             ["leaky AND: commitment to blinded V", "leaky AND: blinded V"],
@@ -478,15 +474,15 @@ fn replayed_commitments() {
     }
 }
 
-/// Both coin tosses of three batches: any earlier commitment and its opening in any later toss.
-/// Always caught.
-/// Cheat: 2 | both coins | any earlier toss in any later one, three batches | `coin toss
-/// commitment` | always
+/// The coins of three batches: any earlier commitment and its opening in any later toss. Always
+/// caught.
+/// Cheat: 2 | coins | any earlier toss in any later one, three batches | `leaky AND d commitment` |
+/// always
 #[test]
 fn replayed_tosses() {
     const BATCHES: usize = 3;
-    const KINDS: [&str; 2] = ["coin toss: commitment", "coin toss: seed"];
-    for again in 1..2 * BATCHES {
+    const KINDS: [&str; 2] = ["leaky AND: commitment to d", "leaky AND: d"];
+    for again in 1..BATCHES {
         for from in 0..again {
             let mut kept: [Vec<u8>; 2] = Default::default();
             let replay = FnAdversary::new().on_outgoing(move |kind, index, payload| {
@@ -505,7 +501,7 @@ fn replayed_tosses() {
                 (0..BATCHES).try_for_each(|_| open.triples(lanes, BATCH).map(drop))
             });
             let results: Vec<Result<()>> = ended.into_iter().map(|(_, result)| result).collect();
-            mesh::assert_caught(&results, &[0], "coin toss commitment");
+            mesh::assert_caught(&results, &[0], checks::LEAKY_AND_D);
         }
     }
 }
@@ -587,8 +583,6 @@ fn short_and_long_messages() {
         "leaky AND: U",
         "leaky AND: commitment to d",
         "leaky AND: d",
-        "coin toss: commitment",
-        "coin toss: seed",
         "leaky AND: blinding",
         "leaky AND: masked V",
         "leaky AND: commitment to blinded V",

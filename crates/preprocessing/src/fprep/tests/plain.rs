@@ -46,9 +46,10 @@ fn make<L>(
     let zero_test = open.lanes[0].take_zero_test()?;
     let prg = &mut open.prg;
     let check = LaAndCheck { session, delta, batch: 0, prg, threads: 1, zero_test };
-    let leaky = confirmed.check(channels, check)?;
+    let mut leaky = confirmed.open(channels, check)?;
+    leaky.buckets = Some(challenge());
     let combine = Combine { leaky, session, number: 0, delta, threads: 2 };
-    Ok((seen, combine.run_with(channels, challenge())?))
+    Ok((seen, combine.run(channels)?))
 }
 
 /// Makes triples whose buckets everybody knows in advance.

@@ -43,6 +43,8 @@ fn tested(v: &[Block], width: Width, seed: u128) -> Tested {
         test.receive(channels)?;
         let (rho, others) = (test.rho(coin), test.others(&hashes, &channels[0]));
         let v = v[usize::from(channels[0].me())];
+        test.send_masked(channels, &v)?;
+        channels.iter_mut().try_for_each(Channel::flush)?;
         Ok((rho, others, test.share(channels, &hashes, coin, &v)?))
     });
     let (mut rho, mut shares, mut others) = (Block::ZERO, Vec::new(), Vec::new());
