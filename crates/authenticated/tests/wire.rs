@@ -44,7 +44,7 @@ impl Traffic {
     }
 
     /// Counts a batch of triples (YWZ20 Figs. 14 and 16). Per leaky triple: three OTs, or two if
-    /// its y is given, and U. Per triple: B − 1 opened bits. Per batch: two coins, d, and the test
+    /// its y is given, and U. Per triple: B − 1 opened bits. Per batch: a coin with d, and the test
     /// of V.
     fn triples(&mut self, batch: Batch, rho: u32, known: bool) {
         let leaky = batch.leaky();
@@ -61,11 +61,9 @@ impl Traffic {
         let bits = laand::zero_test_bits(width) as u64;
         self.draw(bits);
         self.message(bits * width.bytes() as u64);
-        self.committed((leaky as u64).div_ceil(8));
-        self.committed(32);
+        self.committed((leaky as u64).div_ceil(8) + 32);
         self.message(width.bytes() as u64);
         self.committed(16);
-        self.committed(32);
         // The openings of bucketing: bits, and later one sum of all their MACs.
         self.message(((leaky - batch.triples) as u64).div_ceil(8));
         self.message(16);
@@ -101,15 +99,16 @@ impl Run {
     /// Fig. 2, steps 1 and 2: the same for both parties except for the masks of their inputs.
     fn independent(&self, party: usize) -> Traffic {
         let mut traffic = Traffic::default();
-        if self.inputs[party] > 0 {
-            traffic.draw(self.inputs[party]);
-        }
         let (ands, rho) = (self.ands as usize, self.rho.bits());
         if self.known {
             let [batch] = bucketing::plan_on(ands, rho, 1)[..] else { panic!("one batch") };
             traffic.triples(batch, rho, self.known);
-            traffic.draw(self.ands);
+            // One draw for both kinds of masks.
+            traffic.draw(self.inputs[party] + self.ands);
             return traffic;
+        }
+        if self.inputs[party] > 0 {
+            traffic.draw(self.inputs[party]);
         }
         for batch in bucketing::plan(ands, rho, 1) {
             traffic.triples(batch, rho, self.known);

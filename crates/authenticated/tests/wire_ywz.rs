@@ -83,11 +83,9 @@ impl Traffic {
         self.bits(parties, bits);
         self.message(bits * width.bytes() as u64);
         self.echo(parties);
-        self.committed(parties, (leaky as u64).div_ceil(8));
-        self.committed(parties, 32);
+        self.committed(parties, (leaky as u64).div_ceil(8) + 32);
         self.message(width.bytes() as u64);
         self.committed(parties, 16);
-        self.committed(parties, 32);
         // The openings of bucketing: bits, and later one sum of all their MACs.
         self.message(((leaky - batch.triples) as u64).div_ceil(8));
         self.message(16);
@@ -144,13 +142,20 @@ impl Run {
     fn independent(&self, party: u64) -> Traffic {
         let n = self.parties;
         self.sum(party, |traffic, _| {
-            traffic.bits(n, self.inputs);
-            traffic.echo(n);
             let plan = if self.known { bucketing::plan_on } else { bucketing::plan };
-            for batch in plan(self.ands as usize, 40, n as usize - 1) {
-                traffic.triples(n, batch, self.known);
-                traffic.bits(n, if self.known { self.ands } else { batch.triples as u64 });
+            let batches = plan(self.ands as usize, 40, n as usize - 1);
+            // The masks of a known circuit's inputs and AND outputs are drawn together.
+            let masks = if self.known { self.ands } else { 0 };
+            traffic.bits(n, self.inputs + masks);
+            if !self.known {
                 traffic.echo(n);
+            }
+            for batch in batches {
+                traffic.triples(n, batch, self.known);
+                if !self.known {
+                    traffic.bits(n, batch.triples as u64);
+                    traffic.echo(n);
+                }
             }
         })
     }

@@ -5,7 +5,8 @@ mod mesh;
 
 use mesh::{assert_caught, assert_caught_by_one_of, message};
 use symbolon_interaction::{
-    BROADCAST_CHECK, BroadcastLog, CommitOpenLabels, commit_and_open, confirm_broadcasts, toss_coin,
+    BROADCAST_CHECK, BroadcastLog, CommitOpenLabels, Committed, commit_and_open,
+    confirm_broadcasts, open_with_coin, toss_coin,
 };
 use symbolon_primitives::{Block, Challenge, CommitContext, Prg, commit};
 use symbolon_transport::adversary::{Action, FnAdversary, fresh};
@@ -288,5 +289,67 @@ fn broadcasts_are_confirmed_by_all() {
         }
         let same = all(n, |channels| confirm_broadcasts(channels, &[9; 32]));
         assert!(same.iter().all(Result::is_ok));
+    }
+}
+
+/// Values are opened and a coin is tossed in the same messages: all have the same coin, and it
+/// depends on every party's seed.
+#[test]
+fn values_and_a_coin_share_their_messages() {
+    for parties in [2, 3, 5] {
+        let toss = |other: bool| {
+            all(parties, |channels| {
+                let me = channels[0].me().number();
+                let mut prg = prg(100 * u128::from(other && me == 1) + u128::from(me));
+                let (values, coin) =
+                    open_with_coin(channels, &LABELS, &SESSION, 0, &[me as u8; 5], &mut prg)?;
+                Ok((values, coin.into_block()))
+            })
+        };
+        let made: Vec<_> = toss(false).into_iter().map(Result::unwrap).collect();
+        for (me, (values, coin)) in (0..).zip(&made) {
+            let peers = (0..parties).filter(|&peer| peer != me);
+            assert_eq!(*values, peers.map(|peer| vec![peer as u8; 5]).collect::<Vec<_>>());
+            assert_eq!(*coin, made[0].1);
+        }
+        assert_ne!(toss(true)[0].as_ref().unwrap().1, made[0].1, "another seed of one party");
+    }
+}
+
+/// Cheat: 2 | commit and open, with a coin | another value, or another seed, than committed | the
+/// step's commitment | always
+#[test]
+fn another_value_or_seed_beside_a_coin_is_refused() {
+    for place in [32, 35, 36, 67] {
+        let adversary = message("o", move |open| open[place] ^= 1);
+        let ended = against(adversary, |channels| {
+            let mut prg = prg(u128::from(channels[0].me()));
+            open_with_coin(channels, &LABELS, &SESSION, 0, b"same", &mut prg).map(drop)
+        });
+        assert_caught(&ended, &[0], LABELS.check);
+    }
+}
+
+/// What is sent between a commitment and its opening arrives between them.
+#[test]
+fn messages_ride_between_a_commitment_and_its_opening() {
+    for parties in [2, 3] {
+        let ended = all(parties, |channels| {
+            let mut prg = prg(u128::from(channels[0].me()));
+            let value = [channels[0].me().number() as u8];
+            for channel in channels.iter_mut() {
+                channel.send(Message::of_test("between"), &value)?;
+            }
+            let committed = Committed::send(channels, &LABELS, &SESSION, 0, &value, &mut prg)?;
+            let between: Vec<Vec<u8>> = channels
+                .iter_mut()
+                .map(|channel| channel.recv(Message::of_test("between"), 1))
+                .collect::<Result<_>>()?;
+            Ok((between, committed.open(channels)?))
+        });
+        for ended in ended {
+            let (between, opened) = ended.unwrap();
+            assert_eq!(between, opened);
+        }
     }
 }

@@ -156,6 +156,39 @@ impl Preprocessor {
         Ok((AuthBits { bits: std::mem::take(bits), macs }, PeerKeys::new(keys)))
     }
 
+    /// Draws bits as [`bits`](Preprocessor::bits) and `n` shares as
+    /// [`shares`](Preprocessor::shares), in one draw: all are random bits, so one check covers both,
+    /// and they take one trip over the link instead of two. If there are shares, the next step must
+    /// make triples: the parties compare the broadcasts of this draw with those of the triples,
+    /// before which nothing is sent that relies on them
+    /// (`docs/proofs/leaky-ands.md#u-before-the-echo`).
+    ///
+    /// # Errors
+    /// As [`bits`](Preprocessor::bits).
+    pub fn bits_and_shares(
+        &mut self,
+        lanes: &mut [Vec<Channel>],
+        counts: &[usize],
+        n: usize,
+    ) -> Result<(AuthBits, PeerKeys, AuthShares)> {
+        let all: Vec<usize> = counts.iter().map(|count| count + n).collect();
+        let mut shares = self.run(|open| match n {
+            0 => open.draw(lanes, &all, AuthShares::default()),
+            _ => open.draw_unconfirmed(lanes, &all, AuthShares::default()),
+        })?;
+        let (mine, drawn) = (shares.len() - n, shares.len());
+        let bits = shares.bits.slice(0..mine);
+        shares.bits = shares.bits.slice(mine..drawn);
+        // What the others keep behind their end is wiped with them.
+        let first = |list: &mut Vec<Block>| {
+            let len = list.len() - n;
+            list.drain(..len).collect::<Vec<_>>()
+        };
+        let each = shares.towards.iter_mut();
+        let (macs, keys) = each.map(|PeerAuth { macs, keys }| (first(macs), first(keys))).unzip();
+        Ok((AuthBits { bits, macs }, PeerKeys::new(keys), shares))
+    }
+
     /// Takes a step, unless an earlier one failed.
     fn run<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.failed {
@@ -170,6 +203,18 @@ impl Preprocessor {
     /// Does the work of [`bits`](Preprocessor::bits), with MACs and keys in the memory of old
     /// shares: as many MACs as this party has bits, as many keys as the peer has.
     fn draw(
+        &mut self,
+        lanes: &mut [Vec<Channel>],
+        counts: &[usize],
+        memory: AuthShares,
+    ) -> Result<AuthShares> {
+        let drawn = self.draw_unconfirmed(lanes, counts, memory)?;
+        laand::confirm_logs(&self.lanes, &mut lanes[0])?;
+        Ok(drawn)
+    }
+
+    /// Draws, without comparing the broadcasts.
+    fn draw_unconfirmed(
         &mut self,
         lanes: &mut [Vec<Channel>],
         counts: &[usize],
@@ -196,7 +241,6 @@ impl Preprocessor {
         })?;
         threads::first_failure(ended)?;
         parts.iter().for_each(|part| memory.bits.extend_from(&part.bits));
-        laand::confirm_logs(&self.lanes, &mut lanes[0])?;
         Ok(memory)
     }
 

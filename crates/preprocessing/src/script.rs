@@ -110,6 +110,12 @@ impl Terms {
 
     /// Adds draws of this many authenticated bits of each party, and the echo of their broadcasts.
     pub fn bits(&mut self, script: &mut Script, counts: &[usize]) {
+        self.bits_before_triples(script, counts);
+        echo(script);
+    }
+
+    /// Adds the draws alone: the triples that follow have the echo.
+    pub fn bits_before_triples(&mut self, script: &mut Script, counts: &[usize]) {
         let count = |party: PartyId| counts.get(party.index()).copied().unwrap_or(0);
         let draws = counts.iter().copied().max().unwrap_or(0).div_ceil(MAX_DRAW);
         let part = |n: usize, draw: usize| n.saturating_sub(draw * MAX_DRAW).min(MAX_DRAW);
@@ -129,7 +135,6 @@ impl Terms {
                 }
             }
         }
-        echo(script);
     }
 
     /// Adds the making of a batch of triples, whose y are `given` or not.

@@ -62,7 +62,7 @@ fn assert_forecast(circuit: &Circuit, setting: Setting) {
     }
 }
 
-fn of(protocol: Protocol) -> Setting {
+pub(crate) fn of(protocol: Protocol) -> Setting {
     Setting {
         protocol: match protocol {
             Protocol::Wrk => &symbolon_protocols::wrk::SPEC,

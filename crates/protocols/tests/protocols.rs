@@ -5,6 +5,7 @@
 mod common;
 mod forecast;
 mod lookups;
+mod rounds;
 
 /// The protocol of a setting that names none.
 const PROTOCOL: &symbolon_engine::ProtocolSpec = &symbolon_protocols::wrk::SPEC;

@@ -37,9 +37,11 @@ pub(crate) struct CircuitTriples<'p> {
 }
 
 /// The batches that are still to be made, and their gates.
-struct Draws {
+pub(crate) struct Draws {
     batches: vec::IntoIter<bucketing::Batch>,
     gates: usize,
+    /// The masks of the first batch's gates, if they were drawn with those of the inputs.
+    first: Option<AuthShares>,
 }
 
 /// Gates whose output masks are drawn. The batch is filled up with triples on shares of zero, which
@@ -67,16 +69,13 @@ pub(crate) fn circuit_batches(
 }
 
 impl<'p> CircuitTriples<'p> {
-    /// Starts with the masks of the inputs. Parts of about `segment` gates are planned separately.
+    /// Starts with the masks of the inputs.
     pub fn new<T>(
-        open: &Preprocessor,
         circuit: &'p Compiled,
         correlations: &Correlations<T>,
-        segment: u64,
-    ) -> Result<Self> {
+        draws: Draws,
+    ) -> CircuitTriples<'p> {
         let plan = circuit.plan();
-        let gates = small(plan.and_count())?;
-        let batches = circuit_batches(gates, segment, |n| open.plan_on(n))?;
         let pass = InputPass {
             cursor: plan.cursor(),
             outputs: plan.output_slots(),
@@ -84,7 +83,7 @@ impl<'p> CircuitTriples<'p> {
             ready: Vec::new(),
             taken: 0,
         };
-        Ok(CircuitTriples { pass, draws: Draws { batches: batches.into_iter(), gates } })
+        CircuitTriples { pass, draws }
     }
 
     /// Returns the next gates' triples, in the memory of a used batch if there is one; `None` after
@@ -169,6 +168,24 @@ impl<'p> CircuitTriples<'p> {
 }
 
 impl Draws {
+    /// Plans the batches of a circuit. Parts of about `segment` gates are planned separately.
+    pub fn plan(open: &Preprocessor, circuit: &Compiled, segment: u64) -> Result<Draws> {
+        let gates = small(circuit.plan().and_count())?;
+        let batches = circuit_batches(gates, segment, |n| open.plan_on(n))?;
+        Ok(Draws { batches: batches.into_iter(), gates, first: None })
+    }
+
+    /// Returns how many gates the first batch has.
+    pub fn first(&self) -> usize {
+        let first = self.batches.as_slice().first();
+        first.map_or(0, |batch| batch.triples.min(self.gates))
+    }
+
+    /// Takes the masks of the first batch's gates, which were drawn with others.
+    pub fn after(self, first: AuthShares) -> Draws {
+        Draws { first: Some(first), ..self }
+    }
+
     /// Draws the masks of the next gates, in reused memory; returns `None` after the last.
     fn next(
         &mut self,
@@ -185,6 +202,9 @@ impl Draws {
         };
         let gates = batch.triples.min(self.gates);
         self.gates -= gates;
+        if let Some(lambda_c) = self.first.take() {
+            return Ok(Some(Drawn { batch, lambda_c }));
+        }
         // There must be as many shares as triples, because the products are added to them.
         memory.make_room(batch.triples, lanes[0].len());
         let lambda_c = open.shares_in(lanes, gates, memory)?;

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_engine::{Compiled, Demand, Network, phases::small};
 use symbolon_garbling::wires::ZeroLabels;
-use symbolon_preprocessing::Preprocessor;
+use symbolon_preprocessing::{AuthShares, Preprocessor};
 use symbolon_primitives::{BitVec, Block, Delta, Seed, derive_block};
 use symbolon_transport::{Result, Step};
 use zeroize::ZeroizeOnDrop;
@@ -118,14 +118,26 @@ impl Correlations<()> {
         position: Position,
         first_tweak: u64,
     ) -> Result<Self> {
+        Correlations::with_masks(open, net, (demand, 0), position, first_tweak)
+            .map(|(inputs, _)| inputs)
+    }
+
+    /// Makes the same, and in the same draw the masks of this many AND outputs.
+    pub fn with_masks(
+        open: &mut Preprocessor,
+        net: &mut Network,
+        (demand, gates): (&Demand, usize),
+        position: Position,
+        first_tweak: u64,
+    ) -> Result<(Self, AuthShares)> {
         let counts = demand.input_counts(net.parties())?;
-        let (mut own, mut keys) = open.bits(net.makers(), &counts)?;
+        let (mut own, mut keys, masks) = open.bits_and_shares(net.makers(), &counts, gates)?;
         let (delta, seed) = (open.delta().clone(), open.prg().seed());
         let inputs =
             InputAuth { macs: std::mem::take(&mut own.macs), keys: std::mem::take(&mut *keys) };
         let own_masks = std::mem::take(&mut own.bits);
         let secrets = PartySecrets { position, delta, first_tweak, seed, own_masks };
-        Ok(Correlations { secrets, inputs, triples: () })
+        Ok((Correlations { secrets, inputs, triples: () }, masks))
     }
 }
 

@@ -9,7 +9,7 @@ use symbolon_preprocessing::{Config, Preprocessor};
 use symbolon_transport::{Error, Result, SessionId, Step};
 
 use super::{
-    circuit_dependent::CircuitTriples,
+    circuit_dependent::{CircuitTriples, Draws},
     correlations::{Correlations, RandomCorrelations},
     pool::PoolWriter,
     position::Position,
@@ -69,8 +69,11 @@ impl Engine for PeerEngine {
         };
         let first = self.number(demand.and_gates)?;
         let (open, position) = (&mut self.open, self.position);
-        let correlations = Correlations::for_inputs(open, net, &demand, position, first)?;
-        let triples = CircuitTriples::new(open, circuit, &correlations, net.segment_gates)?;
+        let draws = Draws::plan(open, circuit, net.segment_gates)?;
+        let inputs_and_masks = (&demand, draws.first());
+        let (correlations, masks) =
+            Correlations::with_masks(open, net, inputs_and_masks, position, first)?;
+        let triples = CircuitTriples::new(circuit, &correlations, draws.after(masks));
         let beside = net.lanes.len() > 1;
         net.meter.begin_step(Step::Triples, demand.and_gates);
         let triples = triples.beta_triples(open, net.makers(), beside)?;

@@ -120,9 +120,20 @@ pub(crate) fn forecast<G: GarblingScript>(
             run.stream(&mut script);
         } else {
             script.phase(INDEPENDENT);
-            run.terms.bits(&mut script, &counts);
-            let mut left = ands;
-            for batch in &batches {
+            // The masks of the first batch's gates are drawn with those of the inputs.
+            let first = batches.first().map_or(0, |batch| batch.triples.min(ands));
+            let drawn: Vec<usize> = counts.iter().map(|count| count + first).collect();
+            match first {
+                0 => run.terms.bits(&mut script, &drawn),
+                _ => run.terms.bits_before_triples(&mut script, &drawn),
+            }
+            let (mut left, mut later) = (ands - first, batches.iter());
+            if first > 0
+                && let Some(batch) = later.next()
+            {
+                run.terms.triples(&mut script, *batch, true);
+            }
+            for batch in later {
                 if left == 0 {
                     break;
                 }

@@ -10,7 +10,7 @@ use symbolon_preprocessing::Preprocessor;
 use symbolon_transport::{Channel, Error, Result, Step};
 
 use super::{
-    circuit_dependent::CircuitTriples,
+    circuit_dependent::{CircuitTriples, Draws},
     correlations::Correlations,
     pipeline,
     position::Position,
@@ -31,7 +31,8 @@ pub(crate) fn stream(
 ) -> Result<OutputBits> {
     let demand = Demand::of(circuit, net.parties());
     let correlations = Correlations::for_inputs(open, net, &demand, position, first_tweak)?;
-    let triples = CircuitTriples::new(open, circuit, &correlations, net.segment_gates)?;
+    let draws = Draws::plan(open, circuit, net.segment_gates)?;
+    let triples = CircuitTriples::new(circuit, &correlations, draws);
     let (secrets, ()) = correlations.into_secrets(circuit.circuit());
     net.meter.begin_step(Step::Triples, circuit.plan().and_count());
     net.meter.begin_step(Step::Gates, circuit.plan().and_count());

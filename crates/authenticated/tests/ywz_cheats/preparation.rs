@@ -107,9 +107,9 @@ fn made_up_proof() {
 /// Cheat: 3; one | every echo | a wrong echo towards one party | `broadcast echo` | always
 #[test]
 fn wrong_echo() {
-    // The draw, y and z of the global keys' check; input masks; the draw, d, V and two coins of
-    // triples; gate masks; masked inputs.
-    const ECHOES: usize = 11;
+    // The draw, y and z of the global keys' check; input masks; the draw, d and V of triples; gate
+    // masks; masked inputs.
+    const ECHOES: usize = 9;
     for index in 0..=ECHOES {
         let adversary = FnAdversary::new().on_message("broadcast echo", index, |p| {
             p[0] ^= 1;

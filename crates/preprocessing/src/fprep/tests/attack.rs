@@ -332,7 +332,8 @@ fn assert_succeeds_as_predicted(way: Way, rho: u32, triples: usize, runs: u64) {
     let outcomes = attacks(way, batch, guess, runs);
     let won = rate(&outcomes, |outcome| outcome == Outcome::Won);
     let Way { parties, lanes, given } = way;
-    let what = format!("ρ {rho}, {triples} triples, {parties} parties, {lanes} lanes, {given}");
+    let what =
+        format!("ρ {rho}, {triples} triples, {parties} parties, {lanes} lanes, given {given}");
     won.assert_predicted(predicted, &format!("{what}: won"));
     won.assert_at_most(allowed);
     // On several lanes batches are larger, and wins are rare.
