@@ -35,6 +35,16 @@ pub struct Config {
     pub ot_extension: OtExtension,
 }
 
+/// When the parties compare the broadcasts of a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broadcasts {
+    /// At its end.
+    Compared,
+    /// With those of triples, which must be the next step: before that nothing is sent that relies
+    /// on them (`docs/proofs/leaky-ands.md#u-before-the-echo`).
+    LeftToTriples,
+}
+
 /// The values of ρ that the protocols offer. Buckets, MACs and widths are meant for these.
 const RHOS: [u32; 3] = [40, 64, 80];
 
@@ -158,23 +168,20 @@ impl Preprocessor {
 
     /// Draws bits as [`bits`](Preprocessor::bits) and `n` shares as
     /// [`shares`](Preprocessor::shares), in one draw: all are random bits, so one check covers both,
-    /// and they take one trip over the link instead of two. If there are shares, the next step must
-    /// make triples: the parties compare the broadcasts of this draw with those of the triples,
-    /// before which nothing is sent that relies on them
-    /// (`docs/proofs/leaky-ands.md#u-before-the-echo`).
+    /// and they take one trip over the link instead of two.
     ///
     /// # Errors
     /// As [`bits`](Preprocessor::bits).
     pub fn bits_and_shares(
         &mut self,
         lanes: &mut [Vec<Channel>],
-        counts: &[usize],
-        n: usize,
+        (counts, n): (&[usize], usize),
+        broadcasts: Broadcasts,
     ) -> Result<(AuthBits, PeerKeys, AuthShares)> {
         let all: Vec<usize> = counts.iter().map(|count| count + n).collect();
-        let mut shares = self.run(|open| match n {
-            0 => open.draw(lanes, &all, AuthShares::default()),
-            _ => open.draw_unconfirmed(lanes, &all, AuthShares::default()),
+        let mut shares = self.run(|open| match broadcasts {
+            Broadcasts::Compared => open.draw(lanes, &all, AuthShares::default()),
+            Broadcasts::LeftToTriples => open.draw_unconfirmed(lanes, &all, AuthShares::default()),
         })?;
         let (mine, drawn) = (shares.len() - n, shares.len());
         let bits = shares.bits.slice(0..mine);

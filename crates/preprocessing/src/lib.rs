@@ -27,7 +27,7 @@ pub mod script;
 mod shares;
 mod threads;
 
-pub use fprep::{Config, Preprocessor};
+pub use fprep::{Broadcasts, Config, Preprocessor};
 pub use peers::{PeerIndex, peers_of};
 pub use shares::{AuthBits, AuthShares, PeerAuth, PeerKeys, Share, Triples};
 pub use symbolon_ot::{OtExtension, TreeDepth};

@@ -19,7 +19,7 @@ use std::vec;
 use symbolon_circuit::Cursor;
 use symbolon_engine::{Compiled, phases::small};
 use symbolon_garbling::wires::WireStore;
-use symbolon_preprocessing::{AuthShares, Preprocessor, Triples, bucketing};
+use symbolon_preprocessing::{AuthShares, Broadcasts, Preprocessor, Triples, bucketing};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::{
@@ -179,6 +179,12 @@ impl Draws {
     pub fn first(&self) -> usize {
         let first = self.batches.as_slice().first();
         first.map_or(0, |batch| batch.triples.min(self.gates))
+    }
+
+    /// Returns when the broadcasts of the first batch's masks may be compared, if its triples are
+    /// made next.
+    pub fn broadcasts(&self) -> Broadcasts {
+        if self.first() == 0 { Broadcasts::Compared } else { Broadcasts::LeftToTriples }
     }
 
     /// Takes the masks of the first batch's gates, which were drawn with others.

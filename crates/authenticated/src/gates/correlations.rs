@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_engine::{Compiled, Demand, Network, phases::small};
 use symbolon_garbling::wires::ZeroLabels;
-use symbolon_preprocessing::{AuthShares, Preprocessor};
+use symbolon_preprocessing::{AuthShares, Broadcasts, Preprocessor};
 use symbolon_primitives::{BitVec, Block, Delta, Seed, derive_block};
 use symbolon_transport::{Result, Step};
 use zeroize::ZeroizeOnDrop;
@@ -118,7 +118,8 @@ impl Correlations<()> {
         position: Position,
         first_tweak: u64,
     ) -> Result<Self> {
-        Correlations::with_masks(open, net, (demand, 0), position, first_tweak)
+        let compared = Broadcasts::Compared;
+        Correlations::with_masks(open, net, (demand, 0, compared), position, first_tweak)
             .map(|(inputs, _)| inputs)
     }
 
@@ -126,12 +127,13 @@ impl Correlations<()> {
     pub fn with_masks(
         open: &mut Preprocessor,
         net: &mut Network,
-        (demand, gates): (&Demand, usize),
+        (demand, gates, broadcasts): (&Demand, usize, Broadcasts),
         position: Position,
         first_tweak: u64,
     ) -> Result<(Self, AuthShares)> {
         let counts = demand.input_counts(net.parties())?;
-        let (mut own, mut keys, masks) = open.bits_and_shares(net.makers(), &counts, gates)?;
+        let (mut own, mut keys, masks) =
+            open.bits_and_shares(net.makers(), (&counts, gates), broadcasts)?;
         let (delta, seed) = (open.delta().clone(), open.prg().seed());
         let inputs =
             InputAuth { macs: std::mem::take(&mut own.macs), keys: std::mem::take(&mut *keys) };

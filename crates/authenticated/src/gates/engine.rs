@@ -70,9 +70,8 @@ impl Engine for PeerEngine {
         let first = self.number(demand.and_gates)?;
         let (open, position) = (&mut self.open, self.position);
         let draws = Draws::plan(open, circuit, net.segment_gates)?;
-        let inputs_and_masks = (&demand, draws.first());
-        let (correlations, masks) =
-            Correlations::with_masks(open, net, inputs_and_masks, position, first)?;
+        let masks = (&demand, draws.first(), draws.broadcasts());
+        let (correlations, masks) = Correlations::with_masks(open, net, masks, position, first)?;
         let triples = CircuitTriples::new(circuit, &correlations, draws.after(masks));
         let beside = net.lanes.len() > 1;
         net.meter.begin_step(Step::Triples, demand.and_gates);

@@ -102,6 +102,9 @@ pub(crate) fn forecast<G: GarblingScript>(
     let plan_on = |n| bucketing::plan_on(n, way.terms.rho.bits(), peers as usize);
     let batches = circuit_batches(ands, way.segment_gates, plan_on)?;
     let counts = Demand::of(circuit, way.parties).input_counts(way.parties)?;
+    // The masks of the first batch's gates are drawn with those of the inputs.
+    let first = batches.first().map_or(0, |batch| batch.triples.min(ands));
+    let drawn: Vec<usize> = counts.iter().map(|count| count + first).collect();
     let ports = Ports::of(circuit.circuit(), way.parties);
     let mut scripts = Vec::new();
     for me in PartyId::all(way.parties) {
@@ -111,29 +114,22 @@ pub(crate) fn forecast<G: GarblingScript>(
             terms: terms(way),
             plan,
             batches: &batches,
+            are_drawn: first > 0,
         };
         script.phase(SETUP);
         run.terms.set_up(&mut script);
         if streams {
             script.phase(STREAMED);
-            run.terms.bits(&mut script, &counts);
+            run.terms.bits(&mut script, &drawn);
             run.stream(&mut script);
         } else {
             script.phase(INDEPENDENT);
-            // The masks of the first batch's gates are drawn with those of the inputs.
-            let first = batches.first().map_or(0, |batch| batch.triples.min(ands));
-            let drawn: Vec<usize> = counts.iter().map(|count| count + first).collect();
             match first {
                 0 => run.terms.bits(&mut script, &drawn),
                 _ => run.terms.bits_before_triples(&mut script, &drawn),
             }
-            let (mut left, mut later) = (ands - first, batches.iter());
-            if first > 0
-                && let Some(batch) = later.next()
-            {
-                run.terms.triples(&mut script, *batch, true);
-            }
-            for batch in later {
+            let mut left = ands;
+            for batch in &batches {
                 if left == 0 {
                     break;
                 }
@@ -162,6 +158,8 @@ struct Run<'a, G> {
     terms: Terms,
     plan: &'a Plan,
     batches: &'a [Batch],
+    /// Whether the masks of the next batch's gates are drawn already.
+    are_drawn: bool,
 }
 
 /// The openings of chunks that were sent and not used, as `OpeningQueue` has them.
@@ -201,7 +199,9 @@ impl<G: GarblingScript> Run<'_, G> {
     fn triples(&mut self, script: &mut Script, batch: Batch, left: &mut usize) -> usize {
         let gates = batch.triples.min(*left);
         *left -= gates;
-        self.terms.bits(script, &vec![gates; usize::from(script.parties())]);
+        if !std::mem::take(&mut self.are_drawn) {
+            self.terms.bits(script, &vec![gates; usize::from(script.parties())]);
+        }
         self.terms.triples(script, batch, true);
         gates
     }

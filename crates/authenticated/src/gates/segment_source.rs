@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use symbolon_engine::{Compiled, Demand, Network, OutputBits};
-use symbolon_preprocessing::Preprocessor;
+use symbolon_preprocessing::{Broadcasts, Preprocessor};
 use symbolon_transport::{Channel, Error, Result, Step};
 
 use super::{
@@ -30,9 +30,11 @@ pub(crate) fn stream(
     evaluate: impl FnOnce(Streaming<'_>, &mut Network) -> Result<OutputBits>,
 ) -> Result<OutputBits> {
     let demand = Demand::of(circuit, net.parties());
-    let correlations = Correlations::for_inputs(open, net, &demand, position, first_tweak)?;
     let draws = Draws::plan(open, circuit, net.segment_gates)?;
-    let triples = CircuitTriples::new(circuit, &correlations, draws);
+    // Masked inputs come before the first triples.
+    let masks = (&demand, draws.first(), Broadcasts::Compared);
+    let (correlations, masks) = Correlations::with_masks(open, net, masks, position, first_tweak)?;
+    let triples = CircuitTriples::new(circuit, &correlations, draws.after(masks));
     let (secrets, ()) = correlations.into_secrets(circuit.circuit());
     net.meter.begin_step(Step::Triples, circuit.plan().and_count());
     net.meter.begin_step(Step::Gates, circuit.plan().and_count());
