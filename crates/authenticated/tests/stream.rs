@@ -141,6 +141,8 @@ fn one_stretch_costs_what_the_phases_do() {
             };
             ended.iter().map(sent).sum::<u64>()
         });
-        assert!(at_once.abs_diff(apart) <= 200, "{protocol:?} {parties}: {apart}, {at_once}");
+        // Masked inputs come before the first triples here, so the masks have an echo of their own.
+        let echo = if parties > 2 { 6 * 40 } else { 0 };
+        assert!(at_once.abs_diff(apart + echo) <= 200, "{protocol:?} {parties}: {apart}, {at_once}");
     }
 }

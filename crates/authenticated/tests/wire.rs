@@ -220,12 +220,12 @@ fn many_gates() {
     assert!((68.25..68.27).contains(&per_gate), "{per_gate} bytes a gate");
 
     // If made for the circuit: one bit per gate less here, and before that one correlated OT per
-    // gate less, out of 17 including the U.
+    // gate less, out of 17 including the U, and one check of a draw.
     let [saving, _] = assert_wire(&Run { known: true, ..run }, &circuit);
     let bytes = |reports: &[PhaseReport], name| phase(reports, name).bytes_sent as f64;
     assert_eq!(bytes(&garbler, "dependent") - bytes(&saving, "dependent"), 6_000.0 / 8.0);
     let ratio = bytes(&saving, "independent") / bytes(&garbler, "independent");
-    assert!((ratio - 16.0 / 17.0).abs() < 0.005, "{ratio}");
+    assert!((ratio - 16.0 / 17.0).abs() < 0.01, "{ratio}");
 }
 
 /// §6 of the paper, with mask openings moved before the inputs: online is one message each way, and
