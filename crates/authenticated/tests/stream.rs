@@ -143,6 +143,9 @@ fn one_stretch_costs_what_the_phases_do() {
         });
         // Masked inputs come before the first triples here, so the masks have an echo of their own.
         let echo = if parties > 2 { 6 * 40 } else { 0 };
-        assert!(at_once.abs_diff(apart + echo) <= 200, "{protocol:?} {parties}: {apart}, {at_once}");
+        assert!(
+            at_once.abs_diff(apart + echo) <= 200,
+            "{protocol:?} {parties}: {apart}, {at_once}"
+        );
     }
 }
