@@ -416,8 +416,7 @@ fn sine_and_cosine_of_one_number_share_its_reduction() {
 fn sine_and_cosine_of_one_number_share_its_reduction_in_loops() {
     for ty in ["f32", "f64"] {
         let count = |input: &str, result: &str, body: &str| {
-            let text =
-                format!("fn main(x: {input} from 0) -> (r: {result} to all) {{ {body} }}");
+            let text = format!("fn main(x: {input} from 0) -> (r: {result} to all) {{ {body} }}");
             and_count(&lower_lookups(&common::circuit(&text)))
         };
         let pair = format!("({ty}, {ty})");

@@ -45,9 +45,16 @@ impl Gates {
 
     /// Adds bits to the arguments from `first` on.
     pub(super) fn pass(&mut self, first: usize, bits: &[Bit]) {
-        for &bit in bits {
+        let mut rest = bits;
+        while let Some((&bit, more)) = rest.split_first() {
             let wire = self.materialise(bit);
-            WireRange::push(&mut self.call_args, first, wire);
+            // Wires in a row are passed together.
+            let follows =
+                more.iter().zip(wire + 1..).take_while(|(bit, w)| **bit == Bit::of_wire(*w));
+            let row = follows.count();
+            let range = WireRange { first: wire, len: 1 + row as u32 };
+            WireRange::push_all(&mut self.call_args, first, range);
+            rest = &more[row..];
         }
     }
 

@@ -58,7 +58,7 @@ impl ComponentBuilder {
     /// # Errors
     /// [`CircuitError::Invalid`] when it has more than about 2^31 wires.
     pub fn finish(self) -> Result<Subcircuit, CircuitError> {
-        let swept = sweep(self.gates, self.name, &self.outputs)?;
+        let swept = sweep(self.gates, self.name, self.outputs)?;
         Ok(Self::finished(swept, self.input_widths, self.output_widths))
     }
 
@@ -78,7 +78,7 @@ impl ComponentBuilder {
     /// # Errors
     /// Those of [`finish`](Self::finish).
     pub fn finish_within(self, effort: &mut u64) -> Result<Subcircuit, CircuitError> {
-        let swept = improve(sweep(self.gates, self.name, &self.outputs)?, effort)?;
+        let swept = improve(sweep(self.gates, self.name, self.outputs)?, effort)?;
         Ok(Self::finished(swept, self.input_widths, self.output_widths))
     }
 
@@ -89,7 +89,7 @@ impl ComponentBuilder {
     /// Those of [`finish`](Self::finish).
     pub fn finish_traced(mut self, effort: &mut u64) -> Result<(Subcircuit, Trace), CircuitError> {
         self.gates.start_trace();
-        let swept = improve(sweep(self.gates, self.name, &self.outputs)?, effort)?;
+        let swept = improve(sweep(self.gates, self.name, self.outputs)?, effort)?;
         let trace = Trace::of(&swept);
         Ok((Self::finished(swept, self.input_widths, self.output_widths), trace))
     }

@@ -41,7 +41,7 @@ pub(super) fn improve(mut swept: Swept, effort: &mut u64) -> Result<Swept, Circu
         let origins = swept.origins.as_deref();
         let outputs = rewriter.rewrite(&mut gates, (component, origins), inputs, called);
         let Some(outputs) = outputs else { break };
-        let next = sweep(gates, component.name.clone(), &outputs)?;
+        let next = sweep(gates, component.name.clone(), outputs.to_vec())?;
         if all_ands(&next.component, &next.callees) >= all_ands(component, &swept.callees) {
             break;
         }

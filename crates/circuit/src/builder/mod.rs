@@ -171,7 +171,7 @@ impl Builder {
         self,
         change: impl FnOnce(sweep::Swept) -> Result<sweep::Swept, CircuitError>,
     ) -> Result<Circuit, CircuitError> {
-        let main = change(sweep::sweep(self.gates, self.name.clone(), &self.output_bits)?)?;
+        let main = change(sweep::sweep(self.gates, self.name.clone(), self.output_bits)?)?;
         Circuit::new(self.name, self.inputs, self.outputs, link::link(main))
     }
 }

@@ -23,9 +23,10 @@ pub(super) struct Swept {
 pub(super) fn sweep(
     mut gates: Gates,
     name: String,
-    outputs: &[Bit],
+    outputs: Vec<Bit>,
 ) -> Result<Swept, CircuitError> {
-    let outputs: Vec<Wire> = outputs.iter().map(|&bit| gates.materialise(bit)).collect();
+    let mut outputs: Vec<Wire> = outputs.into_iter().map(|bit| gates.materialise(bit)).collect();
+    outputs.shrink_to_fit();
     if let Some(mismatch) = gates.mismatch.take() {
         return Err(mismatch);
     }

@@ -70,6 +70,8 @@ pub(super) struct Components {
     variants: HashMap<InstanceId, HashMap<Known, Variant>>,
     /// The steps that variants have taken.
     steps: u64,
+    /// The functions that were components, once these have been let go.
+    functions: Vec<InstanceId>,
 }
 
 impl Lower<'_> {
@@ -125,13 +127,20 @@ impl Lower<'_> {
         Ok(finished)
     }
 
-    /// Returns the functions that are components, in order.
-    pub(super) fn called_functions(&self) -> Vec<InstanceId> {
+    /// Lets all components go, so that those of the circuit are moved into it and not copied.
+    pub(super) fn drop_components(&mut self) {
         let general = self.components.general.iter();
-        let mut places: Vec<InstanceId> =
+        let mut functions: Vec<InstanceId> =
             general.filter(|(_, finished)| finished.is_some()).map(|(place, _)| *place).collect();
-        places.sort_unstable();
-        places
+        functions.sort_unstable();
+        self.components = Components { functions, ..Components::default() };
+        self.selectors.clear();
+        self.adders.clear();
+    }
+
+    /// Returns the functions of a finished entry that are components, in order.
+    pub(super) fn called_functions(&self) -> &[InstanceId] {
+        &self.components.functions
     }
 
     /// Returns how a function is called with these constants.

@@ -396,9 +396,9 @@ impl Machine<'_, '_, '_> {
             Some((component, open)) if component.fails => {
                 self.call_component(&component, &open, expr.span)?
             }
-            Some((component, open)) => self.once(place, &words, |this| {
-                this.call_component(&component, &open, expr.span)
-            })?,
+            Some((component, open)) => {
+                self.once(place, &words, |this| this.call_component(&component, &open, expr.span))?
+            }
         };
         if guarded {
             self.path.pop();
@@ -407,12 +407,7 @@ impl Machine<'_, '_, '_> {
     }
 
     /// Calls a component with the arguments that its inputs are.
-    fn call_component(
-        &mut self,
-        component: &Finished,
-        words: &[Word],
-        span: Span,
-    ) -> Done<Word> {
+    fn call_component(&mut self, component: &Finished, words: &[Word], span: Span) -> Done<Word> {
         if let Some(never) = component.never
             && self.is_certain()
         {

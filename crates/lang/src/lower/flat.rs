@@ -62,7 +62,8 @@ impl Machine<'_, '_, '_> {
         }
         let inner = arms[..arms.len() - 1].iter();
         let mut flat = inner.filter(|arm| !arm.excludes).count();
-        flat += counted(arms).filter_map(|(_, arm)| arm.values.as_ref()).map(Vec::len).sum::<usize>();
+        flat +=
+            counted(arms).filter_map(|(_, arm)| arm.values.as_ref()).map(Vec::len).sum::<usize>();
         let (mut flat, mut nested) = (flat as u64, level);
         let (mut all, mut own) = (Values::default(), Values::default());
         let width = arms.iter().map(|arm| arm.value.width()).max().unwrap_or(0);

@@ -33,7 +33,7 @@ pub fn lower_entry(
     lower.costs = costs.then(Costs::default);
     let (circuit, mut costs) = write_entry(&mut lower, entry)?;
     if let Some(costs) = &mut costs {
-        costs.hints = hints(tir, entry, &circuit, &lower.called_functions())?;
+        costs.hints = hints(tir, entry, &circuit, lower.called_functions())?;
     }
     Ok((circuit, costs))
 }

@@ -30,10 +30,7 @@ pub fn lower_entry_as_repeats(
 }
 
 /// Writes an entry as a circuit; also returns the gates by place, if these are requested.
-pub(super) fn write_entry(
-    lower: &mut Lower<'_>,
-    entry: &Entry,
-) -> Done<(Circuit, Option<Costs>)> {
+pub(super) fn write_entry(lower: &mut Lower<'_>, entry: &Entry) -> Done<(Circuit, Option<Costs>)> {
     let tir = lower.tir;
     let instance = lower.instance(entry.instance)?;
     let mut builder = Builder::new(entry.name.clone());
@@ -99,6 +96,9 @@ pub(super) fn write_entry(
         let ty = Type::Uint(code.width() as u32);
         builder.output(Circuit::FAILURE, &code, ty, everybody(&entry.outputs));
     }
+    let mut outputs = if lower.costs.is_some() { result.to_vec() } else { Vec::new() };
+    drop((result, given, answers));
+    lower.drop_components();
     let Some(mut all) = lower.costs.take() else {
         let circuit = builder.finish_within(&mut lower.effort);
         return match circuit {
@@ -106,7 +106,6 @@ pub(super) fn write_entry(
             Err(error) => lower.error(Code::Limit, span, error.to_string()),
         };
     };
-    let mut outputs = result.to_vec();
     outputs.extend(code.iter().filter(|_| can_fail));
     let profile = builder.profile(&outputs);
     let (circuit, trace) = match builder.finish_traced(&mut lower.effort) {

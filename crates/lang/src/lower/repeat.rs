@@ -177,7 +177,9 @@ impl Machine<'_, '_, '_> {
             for place in called {
                 let Ok(instance) = self.lower.instance(place) else { continue };
                 let often = self.lower.counts.get(&place).copied().unwrap_or(0) > 1;
-                if !self.lower.is_inline(&instance) && (instance.component || (often && !self.whole)) {
+                if !self.lower.is_inline(&instance)
+                    && (instance.component || (often && !self.whole))
+                {
                     return true;
                 }
                 next.extend_from_slice(&instance.calls);
