@@ -394,7 +394,7 @@ fn attacks_among_three_succeed_as_often_as_predicted() {
 fn many_attacks_succeed_as_often_as_predicted() {
     for given in [false, true] {
         for (rho, triples) in [(5, 11), (6, 3), (7, 43), (8, 85), (9, 9)] {
-            let runs = if rho < 9 { 20_000 } else { 50_000 };
+            let runs = if rho < 8 { 20_000 } else { 50_000 };
             assert_succeeds_as_predicted(Way { given, ..PLAIN }, rho, triples, runs);
         }
     }
