@@ -33,7 +33,7 @@ pub fn toss_coin(
 /// The values are fixed before any seed is opened, as is everything that was received before: so
 /// the coin may check them. No party knew it when it committed to its value.
 ///
-/// Paper: YWZ20, Fig. 10; YWZ20, Fig. 11
+/// Paper: YWZ20, Fig. 11
 ///
 /// # Errors
 /// As [`commit_and_open`].
