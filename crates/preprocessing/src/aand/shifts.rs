@@ -3,8 +3,8 @@
 //!
 //! A batch of n·B leaky triples is B streams of n, one after another in the order in which the
 //! triples were made. Bucket i has number i of the first stream, and number (i + s) mod n of every
-//! other one, with a uniform s of its own. So the triples of consecutive buckets lie side by side in
-//! each stream, and nothing is read at a random place. [`crate::bucketing`] has the price.
+//! other one, with a uniform s of its own. So the triples of consecutive buckets lie side by side
+//! in each stream, and nothing is read at a random place. [`crate::bucketing`] has the price.
 
 use std::ops::Range;
 
