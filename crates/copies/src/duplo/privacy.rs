@@ -193,7 +193,7 @@ impl Stage {
         };
         let ended = scene.play([Meter::new(), Meter::new()], adversaries, |net| {
             let mut bytes = &self.prepared[usize::from(net.me)][number][..];
-            let prepared = load::load(net, &self.compiled, Reader(&mut bytes))?;
+            let prepared = load::load(net.load_terms(), &self.compiled, Reader(&mut bytes))?;
             let outputs = prepared.evaluate(net, &self.compiled, &scene.inputs_of(net.me))?;
             // A cheater stays until the honest party has ended.
             net.peers()[0].flush()?;

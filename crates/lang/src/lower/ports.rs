@@ -53,20 +53,7 @@ pub(super) fn write_entry(lower: &mut Lower<'_>, entry: &Entry) -> Done<(Circuit
             args.extend(of_clients.next());
             continue;
         }
-        let width = tir.shapes.width(input.ty) as usize;
-        if input.kind == InputKind::Share || tir.shapes.has_enum(input.ty) {
-            machine.listable(width, input.span)?;
-        }
-        let mut words = words.into_iter();
-        let first = words.next().unwrap_or_default();
-        let word = words.fold(first, |sum, word| match input.kind {
-            InputKind::Share => machine.gates.xor(&sum, &word),
-            _ => Word::join([&sum, &word]),
-        });
-        args.push(match tir.shapes.has_enum(input.ty) {
-            true => machine.sanitise(input.ty, &word),
-            false => word,
-        });
+        args.push(input_value(&mut machine, input, words)?);
     }
     let result = machine.function(instance, args)?;
     if result.width() > MOST_OUTPUTS {
@@ -116,6 +103,26 @@ pub(super) fn write_entry(lower: &mut Lower<'_>, entry: &Entry) -> Done<(Circuit
     costs.entry(span).or_default().asked += after;
     all.components.push((entry.name.clone(), costs));
     Ok((circuit, Some(all)))
+}
+
+/// Returns the value of an input, given its words: those of each party for a shared one.
+fn input_value(
+    machine: &mut Machine<'_, '_, '_>,
+    input: &EntryInput,
+    words: Vec<Word>,
+) -> Done<Word> {
+    let shapes = &machine.lower.tir.shapes;
+    let (width, has_enum) = (shapes.width(input.ty) as usize, shapes.has_enum(input.ty));
+    if input.kind == InputKind::Share || has_enum {
+        machine.listable(width, input.span)?;
+    }
+    let mut words = words.into_iter();
+    let first = words.next().unwrap_or_default();
+    let word = words.fold(first, |sum, word| match input.kind {
+        InputKind::Share => machine.gates.xor(&sum, &word),
+        _ => Word::join([&sum, &word]),
+    });
+    Ok(if has_enum { machine.sanitise(input.ty, &word) } else { word })
 }
 
 fn everybody(outputs: &[EntryOutput]) -> Receivers {
