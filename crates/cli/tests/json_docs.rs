@@ -184,6 +184,7 @@ fn in_words(ty: &str) -> String {
         ("bool", _) => "boolean".to_string(),
         ("Named", _) => "number or text".to_string(),
         ("BatchOutputs", _) => "list of list of text or null".to_string(),
+        ("BTreeMap<&'static str, &'static str>", _) => "texts by name".to_string(),
         ("serde_json::Value", _) => "any".to_string(),
         _ => panic!("what is {ty} in JSON?"),
     }

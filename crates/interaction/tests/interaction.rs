@@ -330,6 +330,20 @@ fn another_value_or_seed_beside_a_coin_is_refused() {
     }
 }
 
+/// A coin alone: the commitment keeps a party from choosing its seed when it knows the other's.
+/// Cheat: 2 | coin toss | another seed, or nonce, than committed | `coin toss commitment` | always
+#[test]
+fn another_seed_than_committed_is_refused() {
+    for place in [0, 31, 32, 63] {
+        let adversary = message("coin toss: seed", move |open| open[place] ^= 1);
+        let ended = against(adversary, |channels| {
+            let mut prg = prg(u128::from(channels[0].me()));
+            toss_coin(channels, &SESSION, 0, &mut prg).map(drop)
+        });
+        assert_caught(&ended, &[0], "coin toss commitment");
+    }
+}
+
 /// What is sent between a commitment and its opening arrives between them.
 #[test]
 fn messages_ride_between_a_commitment_and_its_opening() {

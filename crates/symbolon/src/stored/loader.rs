@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{self, JoinHandle};
 
 use symbolon_protocols::{Compiled, LoadTerms, Options, Prepared, Protocol, RunTerms};
 use symbolon_store::{GroupId, ItemId, Store, StoreError};
@@ -60,7 +60,7 @@ impl Loader {
                 }
             }
         };
-        let thread = Builder::new().name("symbolon-loader".to_string()).spawn(work);
+        let thread = thread::Builder::new().name("symbolon-loader".to_string()).spawn(work);
         let thread = Some(thread.map_err(NoThread)?);
         Ok(Loader { orders: Some(orders), loaded, is_over, thread })
     }
