@@ -37,7 +37,7 @@ const EIGHT: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Eight };
 fn runs() -> Vec<Run> {
     use Protocol::{DualEx, Duplo, TinyTable, Wrk, Ywz};
     let four_rows = |circuit| {
-        let way = Combination { option: None, ..run(circuit, 1, Wrk, FOUR).2 };
+        let way = Combination { form: GateForm::FourRow, ..run(circuit, 1, Wrk, FOUR).2 };
         (circuit, 1, way)
     };
     let mut all = vec![
