@@ -19,9 +19,8 @@
 //! piece late, perhaps when all of them have arrived, but never early. So each piece gives a rate
 //! that is right or too low, and the highest rate of all bursts counts.
 //!
-//! Over a long distance the head starts the clock, so no pong is awaited before the burst: it
-//! follows the last ping at once, which saves a round trip. TCP sends a new connection's bytes in
-//! growing windows, one per round trip, so a wait that is much longer than most is ignored.
+//! Over a long distance the head starts the clock. TCP sends a new connection's bytes in growing
+//! windows, one per round trip, so a wait that is much longer than most is ignored.
 //!
 //! The result may affect the speed of a computation, never its security: a peer can delay its
 //! answers and report any numbers.
@@ -110,8 +109,8 @@ impl Bursts {
 
 /// Measures the link under `channel`, together with the peer, which must do the same.
 ///
-/// Takes at most a millisecond on one machine, and two or three round trips and 64 KiB each way
-/// over a long distance.
+/// Takes at most a millisecond on one machine, and two to four round trips and 64 KiB each way over
+/// a long distance.
 ///
 /// # Errors
 /// `PeerMisbehaved` if the peer's messages are not part of this exchange, `Transport` if it
@@ -140,8 +139,6 @@ struct Pinged {
     bursts: Bursts,
     /// When this party sent the message that the peer needed before its burst.
     sent: Instant,
-    /// Whether the last pong comes after this party's burst.
-    awaits_pong: bool,
 }
 
 impl Pinged {
@@ -175,13 +172,10 @@ fn lead(channel: &mut Channel) -> Result<Pinged> {
         let bursts = last.then_some(if near { Bursts::Near } else { Bursts::Far });
         let asked = Instant::now();
         channel.send(PING, &[Bursts::ping(bursts)])?;
-        let awaits_pong = bursts == Some(Bursts::Far);
-        if !awaits_pong {
-            channel.recv_array::<1>(PONG)?;
-            samples.push(asked.elapsed());
-        }
+        channel.recv_array::<1>(PONG)?;
+        samples.push(asked.elapsed());
         if let Some(bursts) = bursts {
-            return Ok(Pinged { shortest: shortest(&samples), bursts, sent: asked, awaits_pong });
+            return Ok(Pinged { shortest: shortest(&samples), bursts, sent: asked });
         }
     }
 }
@@ -201,8 +195,7 @@ fn follow(channel: &mut Channel) -> Result<Pinged> {
         channel.send(PONG, &[0])?;
         channel.flush()?;
         if let Some(bursts) = announced {
-            let shortest = shortest(&samples);
-            return Ok(Pinged { shortest, bursts, sent, awaits_pong: false });
+            return Ok(Pinged { shortest: shortest(&samples), bursts, sent });
         }
     }
     Err(Error::misbehaved(channel.peer(), LINK_PING))
@@ -229,7 +222,7 @@ fn burst(bursts: Bursts) -> Vec<u8> {
 
 /// Sends a burst and receives the peer's; returns its rate.
 fn exchange(channel: &mut Channel, pinged: &Pinged, bytes: &[u8]) -> Result<u64> {
-    let Pinged { shortest, bursts, sent, awaits_pong } = *pinged;
+    let Pinged { shortest, bursts, sent } = *pinged;
     let pieces = 1 + bursts.pieces();
     for (place, piece) in bytes.chunks_exact(PIECE).take(pieces).enumerate() {
         channel.send(BURST, piece)?;
@@ -239,9 +232,6 @@ fn exchange(channel: &mut Channel, pinged: &Pinged, bytes: &[u8]) -> Result<u64>
         }
     }
     channel.flush()?;
-    if awaits_pong {
-        channel.recv_array::<1>(PONG)?;
-    }
     let mut piece = vec![0; PIECE];
     let mut arrivals = Vec::with_capacity(pieces);
     for _ in 0..pieces {
