@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from contextlib import closing, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
@@ -103,7 +104,10 @@ class LocalCluster:
         for _ in range(3):
             port = free_port()
             head = ["--head", f"--port={port}", "--include-dashboard=false"]
-            head += [f"--temp-dir={self._folder}", f"--ray-client-server-port={free_port()}"]
+            head += [f"--temp-dir={self._folder}"]
+            # Only with Ray's client installed does a head node listen for clients.
+            if find_spec("grpc") is not None:
+                head += [f"--ray-client-server-port={free_port()}"]
             node = self._start(head, 0)
             log = self._folder / "node-0.log"
             deadline = time.monotonic() + 120
