@@ -1,5 +1,5 @@
-//! Random programs: every protocol computes what evaluation in the clear does. The writer is that of
-//! the compiler's tests, which compare many more programs with the interpreter.
+//! Random programs: every protocol computes what evaluation in the clear does. The writer is that
+//! of the compiler's tests, which compare many more programs with the interpreter.
 
 #[path = "../../lang/tests/random/choices.rs"]
 mod choices;

@@ -167,8 +167,8 @@ impl Preprocessor {
     }
 
     /// Draws bits as [`bits`](Preprocessor::bits) and `n` shares as
-    /// [`shares`](Preprocessor::shares), in one draw: all are random bits, so one check covers both,
-    /// and they take one trip over the link instead of two.
+    /// [`shares`](Preprocessor::shares), in one draw: all are random bits, so one check covers
+    /// both, and they take one trip over the link instead of two.
     ///
     /// # Errors
     /// As [`bits`](Preprocessor::bits).

@@ -31,8 +31,8 @@ fn round_trips(protocol: Protocol, circuit: &Circuit, parties: u16) -> Vec<(&'st
 }
 
 /// One AES-128 with four rows, after the connection: base OTs and trees; the masks, and for the
-/// triples draws, U, d, V, commitments and what they open; openings and rows; masked inputs, labels,
-/// and what the garbler learns.
+/// triples draws, U, d, V, commitments and what they open; openings and rows; masked inputs,
+/// labels, and what the garbler learns.
 #[test]
 fn two_parties_wait_no_longer_than_this() {
     let circuit = builtin::by_name("aes128").unwrap();

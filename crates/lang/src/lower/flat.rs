@@ -1,6 +1,6 @@
 //! Choices whose arms are choices: one of a few values is taken, whatever the conditions that lead
-//! to it. Level by level, each level takes an AND for each bit. Selected at once, each value but one
-//! does, however many arms have it, and each condition takes an AND or two.
+//! to it. Level by level, each level takes an AND for each bit. Selected at once, each value but
+//! one does, however many arms have it, and each condition takes an AND or two.
 
 use std::rc::Rc;
 
@@ -87,8 +87,8 @@ impl Machine<'_, '_, '_> {
         flat < nested
     }
 
-    /// Returns the values of all arms under their conditions, of which one holds unless what is left
-    /// says that the value does not matter.
+    /// Returns the values of all arms under their conditions, of which one holds unless what is
+    /// left says that the value does not matter.
     pub(super) fn flattened(&mut self, arms: &[Outcome], taken: &mut Taken<'_>) -> Group {
         let mut all = Vec::new();
         for (place, arm) in counted(arms) {

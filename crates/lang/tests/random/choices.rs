@@ -1,5 +1,5 @@
-//! Choices of random programs: matches of numbers, pairs and texts, and trees of conditions with few
-//! values.
+//! Choices of random programs: matches of numbers, pairs and texts, and trees of conditions with
+//! few values.
 
 use std::fmt::Write;
 
