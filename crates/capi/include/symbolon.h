@@ -159,7 +159,7 @@ const char *symbolon_error_code(const symbolon_error *error);
 // The code of the check that failed; null if none did.
 const char *symbolon_error_check(const symbolon_error *error);
 
-// The party that the error names, accused or not; -1 if it names none.
+// The party that the error names, accused or not; -1 if it names none or several.
 int32_t symbolon_error_party(const symbolon_error *error);
 
 // Frees an error.

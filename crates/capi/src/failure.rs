@@ -81,13 +81,6 @@ impl From<Error> for Box<Failure> {
 
 impl From<CallError> for Box<Failure> {
     fn from(error: CallError) -> Self {
-        let party = match &error {
-            CallError::RefusedByPeer(party, _) => party.number().into(),
-            CallError::NoInputFromPeer(parties) | CallError::OtherClients(parties) => {
-                parties.first().map_or(-1, |party| party.number().into())
-            }
-            _ => -1,
-        };
         match error {
             CallError::Run(error) => error.into(),
             error => Box::new(Failure {
@@ -95,7 +88,7 @@ impl From<CallError> for Box<Failure> {
                 text: c_string(&one_line(&error.to_string())),
                 code: c_string(error.code()),
                 check: None,
-                party,
+                party: error.party().map_or(-1, |party| party.number().into()),
             }),
         }
     }
@@ -146,7 +139,7 @@ pub unsafe extern "C" fn symbolon_error_check(error: *const Failure) -> *const c
     }
 }
 
-/// The party that the error names, accused or not; -1 if it names none.
+/// The party that the error names, accused or not; -1 if it names none or several.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_error_party(error: *const Failure) -> i32 {
     // SAFETY: the rules for callers.
