@@ -52,15 +52,32 @@ fn words<'t>(text: &'t str, tokens: &'t [Lexed]) -> impl Iterator<Item = &'t str
     tokens.iter().map(own).filter(|own| *own != ",")
 }
 
-/// Lays out a program without errors.
+/// A block that breaks is one of several lines in the next pass, and what it is in may break, too.
+/// Programs that people write settle in two passes.
+const MOST_PASSES: usize = 10;
+
+/// Lays out a program without errors, until another pass changes nothing.
 fn laid_out(text: &str, tokens: &[Lexed]) -> Option<String> {
+    let own = meaning(text)?;
+    let mut formatted = pass(text, tokens)?;
+    for _ in 1..MOST_PASSES {
+        let tokens = lex(0, &formatted, &mut Diagnostics::default());
+        let again = pass(&formatted, &tokens)?;
+        if again == formatted {
+            break;
+        }
+        formatted = again;
+    }
+    (own == meaning(&formatted)?).then_some(formatted)
+}
+
+fn pass(text: &str, tokens: &[Lexed]) -> Option<String> {
     let tree = Tree::new(text, tokens, &marks(text)?)?;
     let mut formatted = doc::lay_out(&tree.file());
     if !formatted.is_empty() {
         formatted.push('\n');
     }
-    let again = meaning(&formatted)?;
-    (meaning(text)? == again).then_some(formatted)
+    Some(formatted)
 }
 
 /// Returns what the parser takes all tokens for, but commas.
