@@ -56,7 +56,7 @@ pub use crate::mac_hash::{UniversalMacHash, carryless_products};
 pub use crate::mask::{mask64, mask128};
 pub use crate::prefetch::prefetch;
 pub use crate::prg::Prg;
-pub use crate::secret::{Delta, Secret, Seed, reserve_wiped};
+pub use crate::secret::{Delta, Secret, Seed, reserve_wiped, wipe_list};
 pub use crate::select::{lsbs, truncate_u64, xor_key_masked, xor_masked, xor_words_masked};
 pub use crate::selected_sums::SelectedSums;
 pub use crate::transcript::{Challenge, Transcript};

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{DefaultIsZeroes, Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{Block, watch};
 
@@ -77,16 +77,16 @@ fn move_wiped<T: Zeroize + Copy>(list: &mut Vec<T>, more: usize) {
     let needed = list.len().saturating_add(more);
     let mut longer = Vec::with_capacity(needed.max(2 * list.capacity()));
     longer.extend_from_slice(list);
-    // Its spare memory, which may hold elements from before, becomes elements, which are wiped one
-    // by one: the wipe of a whole `Vec` is byte by byte.
-    match list.first() {
-        Some(&first) => {
-            list.resize(list.capacity(), first);
-            list.iter_mut().zeroize();
-        }
-        None => list.zeroize(),
-    }
+    list.zeroize();
     *list = longer;
+}
+
+/// Wipes a list, and what is left in its memory of a longer one, all at once: `zeroize` wipes the
+/// elements of a `Vec` one by one.
+pub fn wipe_list<T: DefaultIsZeroes>(list: &mut Vec<T>) {
+    list.spare_capacity_mut().zeroize();
+    list.as_mut_slice().zeroize();
+    list.clear();
 }
 
 /// A seed of a generator, or another secret block, in its own heap allocation.

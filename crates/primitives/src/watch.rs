@@ -55,6 +55,49 @@ pub fn tell_opened(secret: &[u8]) {
     tell(OPENED, secret);
 }
 
+/// What a search looks up at all: a set of patterns of 16 bytes, by their last bits. It is here, as
+/// tests build this crate with optimisation, and the search looks at each byte of a process.
+#[cfg(feature = "watch")]
+#[derive(Debug)]
+pub struct Filter {
+    bits: Vec<u64>,
+}
+
+/// Lets no pattern pass.
+#[cfg(feature = "watch")]
+impl Default for Filter {
+    fn default() -> Filter {
+        Filter { bits: vec![0; 1 << (Filter::WIDTH - 6)] }
+    }
+}
+
+#[cfg(feature = "watch")]
+impl Filter {
+    const WIDTH: u32 = 20;
+
+    fn place(pattern: u128) -> (usize, u32) {
+        let bit = pattern as u32 & ((1 << Filter::WIDTH) - 1);
+        (bit as usize / 64, bit % 64)
+    }
+
+    /// Lets a pattern pass, a number in little-endian order.
+    pub fn add(&mut self, pattern: u128) {
+        let (word, bit) = Filter::place(pattern);
+        self.bits[word] |= 1 << bit;
+    }
+
+    /// Returns each place whose 16 bytes pass, and these.
+    pub fn passed(&self, memory: &[u8]) -> Vec<(usize, u128)> {
+        let number = |bytes: &[u8]| u128::from_le_bytes(bytes.try_into().expect("16 bytes"));
+        let patterns = memory.windows(16).map(number);
+        let passes = |pattern| {
+            let (word, bit) = Filter::place(pattern);
+            self.bits[word] >> bit & 1 == 1
+        };
+        (0..).zip(patterns).filter(|(_, pattern)| passes(*pattern)).collect()
+    }
+}
+
 /// Does nothing.
 #[cfg(not(feature = "watch"))]
 #[inline(always)]

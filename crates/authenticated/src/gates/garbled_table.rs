@@ -30,16 +30,6 @@ where
     list.clear();
 }
 
-/// Wipes a list of bytes, and what is left in its memory of a longer one, in blocks: `zeroize`
-/// writes such a list byte by byte.
-pub(crate) fn wipe_bytes(list: &mut Vec<u8>) {
-    list.resize(list.capacity(), 0);
-    let (first, blocks, last) = bytemuck::pod_align_to_mut::<u8, Block>(list);
-    first.zeroize();
-    blocks.zeroize();
-    last.zeroize();
-}
-
 /// The garbled gates of a chunk, with the evaluator's own part of them.
 pub(crate) trait GarbledTable: Default + Send {
     /// What the size depends on besides the number of gates.

@@ -119,7 +119,8 @@ impl<'a> PoolWriter<'a> {
 
     /// Writes the masks of all input bits.
     pub fn inputs(&mut self, own: &BitVec, macs: &[Vec<Block>], keys: &[Vec<Block>]) -> Result<()> {
-        self.buffer.zeroize();
+        // The next chunk overwrites the last one, which is as long.
+        self.buffer.clear();
         reserve_wiped(&mut self.buffer, own.len() * (1 + 16 * macs.len()));
         for k in 0..own.len() {
             self.buffer.push(own.get(k).into());
@@ -176,7 +177,8 @@ impl<'a> PoolWriter<'a> {
     }
 
     fn chunk(&mut self) -> Result<()> {
-        self.buffer.zeroize();
+        // The next chunk overwrites the last one, which is as long.
+        self.buffer.clear();
         reserve_wiped(&mut self.buffer, small(self.layout.chunk_bytes())?);
         for pending in &mut self.pending {
             self.buffer.extend_from_slice(&Zeroizing::new(pending.bits.to_bytes()));

@@ -15,7 +15,7 @@ use symbolon_engine::{
 use symbolon_garbling::four_row::{self, ROWS, RowHash, TruncatedMac};
 use symbolon_garbling::half_gates::RUN;
 use symbolon_garbling::wires::WireStore;
-use symbolon_primitives::{BitVec, Block, Delta};
+use symbolon_primitives::{BitVec, Block, Delta, wipe_list};
 use symbolon_transport::{Channel, Error, Message, Result, Step};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -25,7 +25,7 @@ use crate::gates::pseudorandom::Blocks;
 use crate::{
     gates::{
         correlations::PartySecrets,
-        garbled_table::{GarbledTable, TableReader, make_room, wipe_bytes},
+        garbled_table::{GarbledTable, TableReader, make_room},
         io_wires::{self, Opening, OutputWires, Verified},
         masked_gates::{MaskedGateStream, MaskedGates, chunk_sizes},
         streaming::Streaming,
@@ -108,9 +108,9 @@ struct Table {
 
 impl Drop for Table {
     fn drop(&mut self) {
-        self.labels.zeroize();
-        wipe_bytes(&mut self.macs);
-        wipe_bytes(&mut self.bits);
+        wipe_list(&mut self.labels);
+        wipe_list(&mut self.macs);
+        wipe_list(&mut self.bits);
     }
 }
 

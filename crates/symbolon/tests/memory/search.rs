@@ -6,26 +6,22 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use symbolon_primitives::watch::{MASK, OPENED, RECORD};
+use symbolon_primitives::watch::{Filter, MASK, OPENED, RECORD};
 
 /// The size of a pattern in bytes.
 const PATTERN: usize = 16;
-
-/// The number of bits of a pattern that decide whether it is looked up at all.
-const FILTER: u32 = 20;
 
 /// Patterns to search for, by their bytes.
 #[derive(Default)]
 pub struct Secrets {
     names: HashMap<u128, String>,
-    /// A bit for each value of the last bits of a pattern.
-    filter: Vec<u64>,
+    filter: Filter,
 }
 
 impl Secrets {
     /// Collects what a child reported, without what it has opened.
     pub fn told(records: &[u8]) -> Secrets {
-        let mut secrets = Secrets { filter: vec![0; 1 << (FILTER - 6)], ..Secrets::default() };
+        let mut secrets = Secrets::default();
         let mut opened = Vec::new();
         for record in records.chunks_exact(RECORD) {
             let (name, masked) = record.split_at(RECORD - PATTERN);
@@ -46,22 +42,13 @@ impl Secrets {
     pub fn add(&mut self, name: &str, secret: &[u8]) {
         for bytes in secret.as_chunks::<PATTERN>().0 {
             let pattern = u128::from_le_bytes(*bytes);
-            let bit = pattern as usize & ((1 << FILTER) - 1);
-            self.filter[bit / 64] |= 1 << (bit % 64);
+            self.filter.add(pattern);
             self.names.insert(pattern, name.to_string());
         }
     }
 
     pub fn len(&self) -> usize {
         self.names.len()
-    }
-
-    fn get(&self, pattern: u128) -> Option<&String> {
-        let bit = pattern as usize & ((1 << FILTER) - 1);
-        if self.filter[bit / 64] >> (bit % 64) & 1 == 0 {
-            return None;
-        }
-        self.names.get(&pattern)
     }
 }
 
@@ -102,9 +89,8 @@ pub fn search(process: u32, secrets: &Secrets) -> io::Result<Vec<Found>> {
         let mut bytes = vec![0; usize::try_from(end - start).expect("a length")];
         memory.read_exact_at(&mut bytes, start)?;
         searched += bytes.len();
-        for (place, window) in bytes.windows(PATTERN).enumerate() {
-            let pattern = u128::from_le_bytes(window.try_into().expect("16 bytes"));
-            if let Some(name) = secrets.get(pattern) {
+        for (place, pattern) in secrets.filter.passed(&bytes) {
+            if let Some(name) = secrets.names.get(&pattern) {
                 found.push(Found {
                     name: name.clone(),
                     address: start + place as u64,
