@@ -270,24 +270,38 @@ impl Cuts {
 
 /// Adds the smallest unions of a cut on the left and one on the right, the smallest first.
 fn unions(left: &[Cut], right: &[Cut], found: &mut Vec<Union>) {
+    // A union with more leaves is not among the smallest.
+    let mut most = VARIABLES;
     for (i, x) in left.iter().enumerate() {
         for (j, y) in right.iter().enumerate() {
-            let full = found.len() == CUTS - 1;
-            let last = found.last().filter(|_| full);
-            let most = last.map_or(VARIABLES, |union| usize::from(union.cut.len) - 1);
+            if usize::from(x.len.max(y.len)) > most {
+                continue;
+            }
             // Most unions have too many leaves, and their bits say so at once.
-            if (x.bits | y.bits).count_ones() as usize > most {
+            if has_more_than(y.bits & !x.bits, most - x.bits.count_ones() as usize) {
                 continue;
             }
             let Some(cut) = x.merge(y, most) else { continue };
             if found.iter().any(|o| o.cut.bits == cut.bits && o.cut.leaves == cut.leaves) {
                 continue;
             }
-            if full {
+            if found.len() == CUTS - 1 {
                 found.pop();
             }
             let place = found.partition_point(|other| other.cut.len <= cut.len);
             found.insert(place, Union { cut, parts: [i as u8, j as u8] });
+            if found.len() == CUTS - 1 {
+                most = usize::from(found[CUTS - 2].cut.len) - 1;
+            }
         }
     }
+}
+
+/// Whether more than `few` bits are set. Counting all of them takes longer where the processor is
+/// not known to have an instruction for it.
+fn has_more_than(mut bits: u64, few: usize) -> bool {
+    for _ in 0..few {
+        bits &= bits.wrapping_sub(1);
+    }
+    bits != 0
 }
