@@ -154,6 +154,13 @@ pub trait TruncatedMac: Copy + BitXor<Output = Self> {
     /// its start on.
     fn take(macs: &[u8], index: usize, mac_bytes: usize) -> Self;
 
+    /// Returns whether the numbers are equal, without a branch.
+    fn is(self, other: Self) -> bool;
+
+    /// Returns the number if `keep`, and otherwise zero, without a branch.
+    #[must_use]
+    fn only_if(self, keep: bool) -> Self;
+
     /// Returns the number as a block.
     fn widened(self) -> Block;
 }
@@ -182,6 +189,17 @@ macro_rules! truncated_mac {
             fn take(macs: &[u8], index: usize, mac_bytes: usize) -> Self {
                 let bytes = macs[index * mac_bytes..].first_chunk().expect("enough bytes");
                 Self::from_le_bytes(*bytes) & (Self::MAX >> (8 * (Self::BYTES - mac_bytes)))
+            }
+
+            #[inline]
+            fn is(self, other: Self) -> bool {
+                let difference = self ^ other;
+                (difference | difference.wrapping_neg()) >> (Self::BITS - 1) == 0
+            }
+
+            #[inline]
+            fn only_if(self, keep: bool) -> Self {
+                self & Self::from(keep).wrapping_neg()
             }
 
             #[inline]

@@ -356,7 +356,7 @@ pub(crate) struct Evaluation {
     hash: RowHash,
     first_tweak: u64,
     mac_bytes: usize,
-    /// Δ_B, truncated like the MACs.
+    /// Δ_B.
     delta: Delta,
     /// Nonzero once any MAC was neither of its two valid values.
     wrong: u128,
@@ -461,7 +461,7 @@ impl Evaluation {
             hash: rows::row_hash(&keys.session),
             first_tweak: keys.first_tweak,
             mac_bytes: keys.mac_bytes,
-            delta: Delta::new(u128::of(*keys.delta, keys.mac_bytes).widened()),
+            delta: keys.delta.clone(),
             wrong: 0,
             inputs: [Block::ZERO; RUN],
             macs: [Block::ZERO; RUN],
@@ -499,15 +499,16 @@ impl Evaluation {
             *mac = *input;
         }
         self.hash.hash(first, 1, inputs, macs);
+        let delta = M::of(*self.delta, self.mac_bytes);
         for (k, ((and, hash), mac)) in ands.iter().zip(inputs).zip(macs).enumerate() {
             let gate = g + k;
             let (a, b) = (slots[and.a as usize].masked, slots[and.b as usize].masked);
             // Λ is public to the evaluator, and reveals nothing to it.
             let row = 2 * usize::from(a) + usize::from(b);
             let sent = M::take(&table.macs, ROWS * gate + row, self.mac_bytes);
-            let mac = (M::of(*mac, self.mac_bytes) ^ sent).widened();
-            let r = mac.ct_eq(&self.delta);
-            self.wrong |= mac.select(!r).0;
+            let mac = M::of(*mac, self.mac_bytes) ^ sent;
+            let r = mac.is(delta);
+            self.wrong |= mac.only_if(!r).widened().0;
             slots[and.out as usize] = Wire {
                 label: *hash ^ table.labels[ROWS * gate + row],
                 masked: r ^ (table.bits[gate] >> row & 1 == 1),
