@@ -479,7 +479,7 @@ fn two_lists_of_clients_are_noticed() {
 /// Cheat: 2; 1 | service | says nothing for longer than 20 seconds, then makes a call | the
 /// connection has ended, and the call is not heard | always
 #[test]
-fn what_comes_too_late_is_not_heard() {
+fn a_peer_that_was_silent_for_too_long_is_not_heard() {
     let mut world = World::new(2);
     let zero = world.start(0, vec![function()]);
     let mut liar = Liar::as_one(&world);
