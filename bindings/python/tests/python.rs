@@ -3,7 +3,7 @@
 //! are `.ci/python`.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -165,6 +165,21 @@ fn copy_modules(from: &Path, to: &Path) {
     }
 }
 
+/// Returns two lists of test files, with every file on one of them.
+fn test_files(package: &Path) -> [Vec<PathBuf>; 2] {
+    let entries = std::fs::read_dir(package.join("tests")).unwrap();
+    let is_test = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with("test_") && name.ends_with(".py"))
+    };
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.unwrap().path()).filter(is_test).collect();
+    files.sort_unstable();
+    assert!(files.len() > 10, "{files:?}");
+    let later = files.split_off(files.len() / 2);
+    [files, later]
+}
+
 #[test]
 fn the_package_s_tests_pass() {
     if !has_what_it_takes() {
@@ -176,11 +191,17 @@ fn the_package_s_tests_pass() {
     copy_modules(&here.join("python/symbolon"), &package);
     std::fs::copy(library(), package.join("_symbolon.abi3.so")).unwrap();
     let service = cfg!(unix).then(|| Service::start(&private_folder(folder.path())));
-    let mut tests = python();
-    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]);
-    tests.current_dir(here).env("PYTHONPATH", folder.path()).env("PYTHONDONTWRITEBYTECODE", "1");
-    tests.envs(service.as_ref().map(|service| ("SYMBOLON_TEST_SERVICE", &service.about)));
-    let ended = tests.output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stdout);
-    assert!(ended.status.success(), "{said}\n{}", String::from_utf8_lossy(&ended.stderr));
+    // Two at a time: most of them wait for most of their time.
+    let run = |files: Vec<PathBuf>| {
+        let mut tests = python();
+        tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).args(files);
+        tests.current_dir(here).env("PYTHONPATH", folder.path());
+        tests.env("PYTHONDONTWRITEBYTECODE", "1");
+        tests.envs(service.as_ref().map(|service| ("SYMBOLON_TEST_SERVICE", &service.about)));
+        tests.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    for ended in test_files(here).map(run).map(|tests| tests.wait_with_output().unwrap()) {
+        let said = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success(), "{said}\n{}", String::from_utf8_lossy(&ended.stderr));
+    }
 }
