@@ -236,7 +236,12 @@ mod tests {
         for (index, mac) in macs.iter().enumerate() {
             let cut = mac.0 >> (128 - 8 * mac_bytes);
             assert_eq!(bytes[index * mac_bytes..][..mac_bytes], cut.to_le_bytes()[..mac_bytes]);
-            assert_eq!(C::take(&bytes, index, mac_bytes).widened(), Block(cut), "{mac_bytes}");
+            let taken = C::take(&bytes, index, mac_bytes);
+            assert_eq!(taken.widened(), Block(cut), "{mac_bytes}");
+            for other in macs.map(|mac| C::of(mac, mac_bytes)) {
+                assert_eq!(taken.is(other), taken.widened() == other.widened(), "{mac_bytes}");
+            }
+            assert_eq!([true, false].map(|keep| taken.only_if(keep).widened().0), [cut, 0]);
         }
         let written = 2 * mac_bytes + C::BYTES;
         assert!(bytes[3 * mac_bytes..written].iter().all(|&byte| byte == 0));

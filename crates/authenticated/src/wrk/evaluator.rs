@@ -15,7 +15,7 @@ use symbolon_engine::{
 use symbolon_garbling::four_row::{self, ROWS, RowHash, TruncatedMac};
 use symbolon_garbling::half_gates::RUN;
 use symbolon_garbling::wires::WireStore;
-use symbolon_primitives::{BitVec, Block, Delta, wipe_list};
+use symbolon_primitives::{BitVec, Block, Delta, prefetch, wipe_list};
 use symbolon_transport::{Channel, Error, Message, Result, Step};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -368,18 +368,38 @@ pub(crate) struct Evaluation {
 
 impl Drop for Evaluation {
     fn drop(&mut self) {
-        self.wires.0.iter_mut().for_each(|wire| wire.label.zeroize());
+        self.wires.0.iter_mut().for_each(|wire| wire.0.zeroize());
         self.inputs.zeroize();
         self.macs.zeroize();
     }
 }
 
-/// A wire under evaluation.
+/// How many gates before its turn a gate's rows are asked for.
+const AHEAD: usize = 64;
+
+/// A wire under evaluation: the low and the high word of its label, and Λ, the masked value, which
+/// the evaluator may know. As words, XORs take two vector instructions; as a number of 128 bits and
+/// a `bool`, three times as many.
 #[derive(Clone, Copy, Default)]
-struct Wire {
-    label: Block,
-    /// Λ, the masked value, which the evaluator may know.
-    masked: bool,
+#[repr(align(32))]
+struct Wire([u64; 4]);
+
+impl Wire {
+    #[inline]
+    fn new(label: Block, masked: bool) -> Self {
+        Wire([label.0 as u64, (label.0 >> 64) as u64, u64::from(masked), 0])
+    }
+
+    #[inline]
+    fn label(self) -> Block {
+        let [low, high, ..] = self.0;
+        Block(u128::from(high) << 64 | u128::from(low))
+    }
+
+    #[inline]
+    fn masked(self) -> bool {
+        self.0[2] != 0
+    }
 }
 
 /// The live wires. NOT flips Λ and keeps the label; the label of a constant is 0.
@@ -387,20 +407,25 @@ struct Wires(Vec<Wire>);
 
 impl WireStore for Wires {
     /// Paper: WRK17, Fig. 2, 7(a) | XOR gates
+    #[inline]
     fn xor(&mut self, a: usize, b: usize, out: usize) {
-        let (a, b) = (self.0[a], self.0[b]);
-        self.0[out] = Wire { label: a.label ^ b.label, masked: a.masked ^ b.masked };
+        let (Wire(a), Wire(b)) = (self.0[a], self.0[b]);
+        self.0[out] = Wire(std::array::from_fn(|word| a[word] ^ b[word]));
     }
 
+    #[inline]
     fn not(&mut self, a: usize, out: usize) {
-        let Wire { label, masked } = self.0[a];
-        self.0[out] = Wire { label, masked: !masked };
+        let Wire(mut words) = self.0[a];
+        words[2] ^= 1;
+        self.0[out] = Wire(words);
     }
 
+    #[inline]
     fn constant(&mut self, value: bool, out: usize) {
-        self.0[out] = Wire { label: Block::ZERO, masked: value };
+        self.0[out] = Wire::new(Block::ZERO, value);
     }
 
+    #[inline]
     fn copy(&mut self, from: Range<usize>, out: usize) {
         self.0.copy_within(from, out);
     }
@@ -414,7 +439,7 @@ impl<'p> EvalPass<'p> {
         let mut slots = vec![Wire::default(); plan.slots()];
         let inputs = slots[plan.input_slots()].iter_mut().zip(theirs.labels.iter().copied());
         for (w, (slot, label)) in inputs.enumerate() {
-            *slot = Wire { label, masked: masked.get(w) };
+            *slot = Wire::new(label, masked.get(w));
         }
         EvalPass { cursor: plan.cursor(), evaluation: Evaluation::new(slots, keys) }
     }
@@ -449,7 +474,7 @@ impl<'p> EvalPass<'p> {
         evaluation.wires.finish(cursor);
         let outputs = plan.output_slots().iter().map(|&slot| evaluation.wires.0[slot as usize]);
         let (masked, labels): (_, Vec<Block>) =
-            outputs.map(|wire| (wire.masked, wire.label)).unzip();
+            outputs.map(|wire| (wire.masked(), wire.label())).unzip();
         Ok(MaskedOutputs { masked, labels: Zeroizing::new(labels) })
     }
 }
@@ -493,26 +518,33 @@ impl Evaluation {
         first: u64,
     ) {
         let slots = &mut self.wires.0[base..];
+        // Tables come from memory that no cache holds, and narrow layers read a few gates of them.
+        for gate in g..g + ands.len() {
+            if let Some(row) = table.labels.get(ROWS * (gate + AHEAD)) {
+                prefetch(row);
+            }
+        }
         let (inputs, macs) = (&mut self.inputs[..ands.len()], &mut self.macs[..ands.len()]);
         for ((input, mac), and) in inputs.iter_mut().zip(&mut *macs).zip(ands) {
-            *input = four_row::row_input(slots[and.a as usize].label, slots[and.b as usize].label);
+            *input =
+                four_row::row_input(slots[and.a as usize].label(), slots[and.b as usize].label());
             *mac = *input;
         }
         self.hash.hash(first, 1, inputs, macs);
         let delta = M::of(*self.delta, self.mac_bytes);
         for (k, ((and, hash), mac)) in ands.iter().zip(inputs).zip(macs).enumerate() {
             let gate = g + k;
-            let (a, b) = (slots[and.a as usize].masked, slots[and.b as usize].masked);
+            let [a, b] = [and.a, and.b].map(|slot| slots[slot as usize].masked());
             // Λ is public to the evaluator, and reveals nothing to it.
             let row = 2 * usize::from(a) + usize::from(b);
             let sent = M::take(&table.macs, ROWS * gate + row, self.mac_bytes);
             let mac = M::of(*mac, self.mac_bytes) ^ sent;
             let r = mac.is(delta);
             self.wrong |= mac.only_if(!r).widened().0;
-            slots[and.out as usize] = Wire {
-                label: *hash ^ table.labels[ROWS * gate + row],
-                masked: r ^ (table.bits[gate] >> row & 1 == 1),
-            };
+            slots[and.out as usize] = Wire::new(
+                *hash ^ table.labels[ROWS * gate + row],
+                r ^ (table.bits[gate] >> row & 1 == 1),
+            );
         }
     }
 }
@@ -576,7 +608,7 @@ impl Evaluation {
         let mut blocks = Blocks::new();
         let bits = blocks.bits(plan.slots()).to_bools();
         let labels = blocks.many(plan.slots());
-        let wires = labels.into_iter().zip(bits).map(|(label, masked)| Wire { label, masked });
+        let wires = labels.into_iter().zip(bits).map(|(label, masked)| Wire::new(label, masked));
         let mac_bytes = 5;
         let macs = blocks.many(gates * ROWS);
         let table = Table {
