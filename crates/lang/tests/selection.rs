@@ -349,3 +349,51 @@ fn a_sum_at_a_secret_place_takes_no_selection() {
     assert_eq!(bits(&circuit, &[values, &yes]), ["[102, 108, 112, 102, 102, 102]"]);
     assert_eq!(bits(&circuit, &[values, &none]), ["[100, 100, 100, 100, 100, 84]"]);
 }
+
+/// Arms that call the same function call it once, with selected arguments, and what a function
+/// gives for constants or has given before is not computed again for that.
+#[test]
+fn arms_that_call_the_same_function_call_it_once() {
+    const F: &str = "fn f(x: u32, y: u32) -> u32 { x * x + x * y }\n";
+    let ands = |main: &str| and_count(&circuit(&format!("{F}{main}")));
+    let whole =
+        "fn main(c: bool from 0, x: [u32; 3] from 0, y: (u32, u32) from 1) -> (r: u32 to all) ";
+    let with = |body: &str| ands(&format!("{whole}{{ {body} }}"));
+    // Twice, so that it is a component.
+    let once =
+        with("let (a, b) = (x[0], x[1]); let s = if c { a } else { b }; f(s, y.0) ^ f(a, y.1)");
+    let idiom =
+        with("let (a, b) = (x[0], x[1]); (if c { f(a, y.0) } else { f(b, y.0) }) ^ f(a, y.1)");
+    assert_eq!(idiom, once);
+    // Both arguments differ.
+    let once =
+        with("let a = x[0]; let b = x[1]; f(if c { a } else { b }, if c { y.0 } else { y.1 })");
+    let idiom = with("let a = x[0]; let b = x[1]; if c { f(a, y.0) } else { f(b, y.1) }");
+    assert!(idiom <= once + 2, "{idiom}, {once}");
+    // One result is there: the other call and a selection are left.
+    let there = with(
+        "let (a, b) = (x[0], x[1]); let r = f(a, y.0); r ^ (if c { f(a, y.0) } else { f(b, y.1) })",
+    );
+    let apart = with(
+        "let (a, b) = (x[0], x[1]); let r = f(a, y.0); let s = f(b, y.1); r ^ (if c { r } else { s })",
+    );
+    assert_eq!(there, apart);
+    let text = format!(
+        "{F}{whole}{{ let (a, b) = (x[0], x[1]); if c {{ f(a, y.0) }} else {{ f(b, y.1) }} }}"
+    );
+    check(
+        &text,
+        idiom,
+        &[
+            (&["true", "[3, 5, 0]", "[7, 9]"], &["30"]),
+            (&["false", "[3, 5, 0]", "[7, 9]"], &["70"]),
+        ],
+    );
+    // What can fail, fails only in the arm that is taken.
+    let text = "fn f(x: u32) -> u32 { assert!(x != 3); x * x }
+fn main(c: bool from 0, a: u32 from 0, b: u32 from 1) -> (r: u32 to all, s: u32 to all) {
+    (if c { f(a) } else { f(b) }, if c { 0 } else { f(a + 4) })
+}";
+    let circuit = circuit(text);
+    assert_eq!(bits(&circuit, &["true", "5", "3"]), ["25", "0", "0"]);
+}

@@ -82,6 +82,9 @@ impl Machine<'_, '_, '_> {
         if let Some(value) = self.choose_operand(frame, expr)? {
             return Ok(value);
         }
+        if let Some(value) = self.choose_arguments(frame, expr)? {
+            return Ok(value);
+        }
         self.choose_part(frame, Rest::If(expr), &Word::default(), Known::default())
     }
 
@@ -246,11 +249,7 @@ impl Machine<'_, '_, '_> {
             Rest::Last(part) => Ok((Bit::ONE, part, None)),
             Rest::If(expr) => {
                 let Kind::If(condition, then, otherwise) = &expr.kind else { return Err(Failed) };
-                let choice = match self.uniform(frame, condition)? {
-                    Some(choice) => choice[0],
-                    None => self.eval(frame, condition)?[0],
-                };
-                self.choices += u64::from(choice.as_constant().is_some());
+                let choice = self.choice(frame, condition)?;
                 let next = match otherwise.as_deref() {
                     None => Rest::Last(Part::Nothing),
                     Some(other) => match &other.kind {
@@ -284,6 +283,16 @@ impl Machine<'_, '_, '_> {
                 Ok((choice, Part::Expr(body), Some(after)))
             }
         }
+    }
+
+    /// Returns the condition of an `if`.
+    pub(super) fn choice(&mut self, frame: &mut Frame, condition: &Expr) -> Done<Bit> {
+        let choice = match self.uniform(frame, condition)? {
+            Some(choice) => choice[0],
+            None => self.eval(frame, condition)?[0],
+        };
+        self.choices += u64::from(choice.as_constant().is_some());
+        Ok(choice)
     }
 
     fn part(&mut self, frame: &mut Frame, part: Part<'_>, value: &Word) -> Done<Word> {

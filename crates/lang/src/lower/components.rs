@@ -244,7 +244,7 @@ impl Lower<'_> {
         Ok(Finished { body, fails, never, lookups, is_worth_calls, is_linear, steps })
     }
 
-    fn widths(&self, instance: &Instance) -> Vec<usize> {
+    pub(super) fn widths(&self, instance: &Instance) -> Vec<usize> {
         let width = |&param| self.tir.shapes.width(local_type(instance, param)) as usize;
         instance.params.iter().map(width).collect()
     }

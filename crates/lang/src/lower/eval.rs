@@ -370,11 +370,7 @@ impl Machine<'_, '_, '_> {
 
     fn call(&mut self, frame: &mut Frame, call: usize, args: &[Expr], expr: &Expr) -> Done<Word> {
         let place = frame.instance.calls[call];
-        let mut words = Vec::new();
-        for arg in args {
-            words.push(self.eval(frame, arg)?);
-        }
-        let callee = self.lower.instance(place)?;
+        let words = self.arguments(frame, args)?;
         if expr.constant {
             let mut bits = words.iter().flat_map(|word| word.iter());
             if bits.any(|bit| bit.as_constant().is_none()) {
@@ -386,6 +382,23 @@ impl Machine<'_, '_, '_> {
                 return Ok(value);
             }
         }
+        self.call_with(frame, place, words, expr.span)
+    }
+
+    /// Returns the arguments of a call.
+    pub(super) fn arguments(&mut self, frame: &mut Frame, args: &[Expr]) -> Done<Vec<Word>> {
+        args.iter().map(|arg| self.eval(frame, arg)).collect()
+    }
+
+    /// Calls a function with these arguments.
+    pub(super) fn call_with(
+        &mut self,
+        frame: &mut Frame,
+        place: InstanceId,
+        words: Vec<Word>,
+        span: Span,
+    ) -> Done<Word> {
+        let callee = self.lower.instance(place)?;
         let left = self.left(frame);
         let guarded = left != Bit::ZERO;
         if guarded {
@@ -394,10 +407,10 @@ impl Machine<'_, '_, '_> {
         let value = match self.lower.called(place, self.whole, &words)? {
             None => self.write_out(place, callee, words)?,
             Some((component, open)) if component.fails => {
-                self.call_component(&component, &open, expr.span)?
+                self.call_component(&component, &open, span)?
             }
             Some((component, open)) => {
-                self.once(place, &words, |this| this.call_component(&component, &open, expr.span))?
+                self.once(place, &words, |this| this.call_component(&component, &open, span))?
             }
         };
         if guarded {

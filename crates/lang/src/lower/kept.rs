@@ -12,7 +12,7 @@ use crate::ids::InstanceId;
 use crate::tir::Instance;
 
 /// Calls with more bits of arguments than this are written each time.
-const MOST_BITS: usize = 1 << 12;
+pub(super) const MOST_BITS: usize = 1 << 12;
 
 /// At most this many bits of arguments and results are kept.
 const MOST_KEPT: usize = 1 << 20;
@@ -52,6 +52,15 @@ impl Machine<'_, '_, '_> {
         self.once(place, &args, |this| this.function(callee, given))
     }
 
+    fn call_key(&self, place: InstanceId, args: &[Word]) -> Key {
+        (place, self.whole, args.iter().flat_map(|arg| arg.iter().copied()).collect())
+    }
+
+    /// Returns whether the function's result for these arguments is there.
+    pub(super) fn is_kept(&self, place: InstanceId, args: &[Word]) -> bool {
+        self.kept.results.contains_key(&self.call_key(place, args))
+    }
+
     /// Returns the result of a function that cannot fail: `write` writes it, unless that has been
     /// done with these arguments.
     pub(super) fn once(
@@ -64,8 +73,7 @@ impl Machine<'_, '_, '_> {
         if bits > MOST_BITS {
             return write(self);
         }
-        let joined = args.iter().flat_map(|arg| arg.iter().copied()).collect();
-        let key: Key = (place, self.whole, joined);
+        let key = self.call_key(place, args);
         if let Some((result, choices)) = self.kept.results.get(&key) {
             self.choices += choices;
             return Ok(result.clone());

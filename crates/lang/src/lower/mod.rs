@@ -22,6 +22,7 @@ mod fits;
 mod flat;
 mod float;
 mod hidden;
+mod joined;
 mod kept;
 mod known;
 mod least;
