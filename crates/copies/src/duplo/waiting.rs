@@ -8,9 +8,10 @@ use symbolon_engine::{
     Compiled, ComponentPlan, ComponentSection, Components, Network, PoolSink, PoolSource, Prepared,
     Preprocessed, RunTerms,
 };
+use symbolon_primitives::wipe_list;
 use symbolon_store::{Scratch, ScratchReader, Secrecy};
 use symbolon_transport::{Error, Result};
-use zeroize::Zeroizing;
+use zeroize::ZeroizeOnDrop;
 
 use super::pool::Plan;
 use super::shelf::{self, Room, file_result};
@@ -21,9 +22,28 @@ pub(super) struct WaitingPool {
     place: Place,
 }
 
+/// The bytes of a section, which may be secret. They are many, and a `Zeroizing` list of bytes is
+/// wiped one by one.
+#[derive(Default)]
+struct Section(Vec<u8>);
+
+impl Drop for Section {
+    fn drop(&mut self) {
+        wipe_list(&mut self.0);
+    }
+}
+
+impl ZeroizeOnDrop for Section {}
+
+impl AsRef<[u8]> for Section {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 enum Place {
     Memory {
-        sections: Vec<Zeroizing<Vec<u8>>>,
+        sections: Vec<Section>,
         _room: Room,
     },
     /// The pool is being written: its secret sections, and its public ones.
@@ -64,7 +84,7 @@ impl WaitingPool {
         let room = (all <= IN_MEMORY).then(|| shelf::MEMORY.take(all, shelf::IN_MEMORY)).flatten();
         let place = if let Some(room) = room {
             // Growing memory would leave copies of secrets.
-            let empty = |&bytes: &u64| Zeroizing::new(Vec::with_capacity(bytes as usize));
+            let empty = |&bytes: &u64| Section(Vec::with_capacity(bytes as usize));
             Place::Memory { sections: bytes.iter().map(empty).collect(), _room: room }
         } else {
             let file = |secrecy| file_result(Scratch::new(sections.len(), secrecy));
@@ -86,7 +106,7 @@ impl PoolSink for WaitingPool {
     fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
         match &mut self.place {
             Place::Memory { sections, .. } => {
-                sections.get_mut(section).ok_or_else(no_section)?.extend(bytes);
+                sections.get_mut(section).ok_or_else(no_section)?.0.extend(bytes);
                 Ok(())
             }
             Place::File { secret, public, is_public } => {
