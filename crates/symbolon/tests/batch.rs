@@ -102,7 +102,7 @@ fn aes_by_gates_in_batches() {
 
 #[test]
 fn aes_by_tables_in_batches() {
-    for executions in [1, 64] {
+    for executions in [1, 20] {
         evaluate(Protocol::TinyTable, "aes128:sbox", executions);
     }
 }

@@ -106,7 +106,7 @@ fn swapped(copies: &[usize]) -> FnAdversary {
 #[test]
 fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
     let (mut caught, mut wrong) = (Rate::default(), Rate::default());
-    for seed in 0..300 {
+    for seed in 0..160 {
         let scene = Scene::new(Some(TINY), 1, seed);
         let ended = cheat(&scene, GARBLER, swapped(&[1, 4]));
         let opened = match &ended[1] {
@@ -308,7 +308,7 @@ fn one_bad_authenticator_is_outvoted() {
 fn an_authenticator_that_accepts_nothing_is_noticed() {
     let small = Small { components: [2, 2], authenticators: [1, 0] };
     let mut of_wires = Rate::default();
-    for seed in 0..200 {
+    for seed in 0..120 {
         let scene = Scene::new(Some(small), 1, seed);
         // The hashes that the first of the authenticators accepts, two for each of its four wires.
         let adversary =
