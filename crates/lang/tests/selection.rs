@@ -396,4 +396,16 @@ fn main(c: bool from 0, a: u32 from 0, b: u32 from 1) -> (r: u32 to all, s: u32 
 }";
     let circuit = circuit(text);
     assert_eq!(bits(&circuit, &["true", "5", "3"]), ["25", "0", "0"]);
+    // What the condition changes, the arms see.
+    let text = format!(
+        "{F}fn main(x: [u32; 2] from 0, y: u32 from 1) -> (r: u32 to all) {{
+    let (mut a, b) = (x[0], x[1]);
+    if {{ a = a + 1; a > y }} {{ f(a, y) }} else {{ f(b, y) }}
+}}"
+    );
+    check(
+        &text,
+        and_count(&self::circuit(&text)),
+        &[(&["[3, 5]", "2"], &["24"]), (&["[3, 5]", "7"], &["60"])],
+    );
 }

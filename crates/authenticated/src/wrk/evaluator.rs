@@ -378,8 +378,8 @@ impl Drop for Evaluation {
 const AHEAD: usize = 64;
 
 /// A wire under evaluation: the low and the high word of its label, and Λ, the masked value, which
-/// the evaluator may know. As words, XORs take two vector instructions; as a number of 128 bits and
-/// a `bool`, three times as many.
+/// the evaluator may know. As words they are XORed in vector registers; a number of 128 bits and a
+/// `bool` are not.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
 struct Wire([u64; 4]);

@@ -12,6 +12,7 @@ use super::state::Frame;
 use super::{Done, Machine, calls, kept};
 use crate::ids::InstanceId;
 use crate::tir::{Expr, Kind};
+use crate::walk::leaves_or_assigns;
 
 /// Returns the call that an expression is.
 fn call_of(expr: &Expr) -> Option<(&Expr, usize, &[Expr])> {
@@ -26,7 +27,7 @@ fn call_of(expr: &Expr) -> Option<(&Expr, usize, &[Expr])> {
 /// again, or for an arm that is not taken.
 fn only_names(expr: &Expr) -> bool {
     match &expr.kind {
-        Kind::Local(_) | Kind::Const(_) | Kind::Int(_) => true,
+        Kind::Local(_) => true,
         Kind::Field(whole, _) => only_names(whole),
         Kind::Aggregate(parts) => parts.iter().all(only_names),
         _ => false,
@@ -47,6 +48,8 @@ impl Machine<'_, '_, '_> {
         if frame.instance.calls[other_number] != place
             || !args.iter().chain(other_args).all(only_names)
             || calls::fails(self.lower, place)
+            // The arguments are read before the condition is written.
+            || leaves_or_assigns(condition)
         {
             return Ok(None);
         }
