@@ -31,7 +31,7 @@ impl FnCx<'_, '_> {
             }
             ExprKind::Path(path, _) => {
                 if let [only] = &path.parts[..] {
-                    let local = self.scope.find(&only.name).is_some();
+                    let local = self.names.scope.find(&only.name).is_some();
                     if local {
                         let message = format!("`{}` is a value, not a function", only.name);
                         self.error(Code::Type, path.span, message);
@@ -265,8 +265,8 @@ impl FnCx<'_, '_> {
         }
         self.settle();
         let constant = checked.iter().all(|value| value.constant);
-        self.calls.push((function, generic_args, span));
-        let kind = Kind::Call(self.calls.len() - 1, checked);
+        self.later.calls.push((function, generic_args, span));
+        let kind = Kind::Call(self.later.calls.len() - 1, checked);
         self.node(kind, &result, constant, span)
     }
 
@@ -276,11 +276,11 @@ impl FnCx<'_, '_> {
         if let (Ty::Adt(a, _), Ty::Adt(b, _)) = (self.shallow(result), self.shallow(hint))
             && a == b
         {
-            let mut probe = self.vars.clone();
-            let lens = self.lens.clone();
+            let mut probe = self.infer.vars.clone();
+            let lens = self.infer.lens.clone();
             if !self.unify(result, hint) {
-                std::mem::swap(&mut self.vars, &mut probe);
-                self.lens = lens;
+                std::mem::swap(&mut self.infer.vars, &mut probe);
+                self.infer.lens = lens;
             }
         }
     }

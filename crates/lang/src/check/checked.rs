@@ -13,7 +13,7 @@ impl FnCx<'_, '_> {
         let (ty, constant, span) = (value.ty, value.constant, value.span);
         let whole = self.ty_of(&value);
         let local = self.hidden("checked", &whole, span);
-        self.locals[local as usize].constant = constant;
+        self.names.locals[local as usize].constant = constant;
         lets.push(self.bound_to(local, value, span));
         self.plain(Kind::Local(local), ty, constant, span)
     }
@@ -96,7 +96,7 @@ impl FnCx<'_, '_> {
         span: Span,
         stmts: &mut Vec<Stmt>,
     ) {
-        let root = self.locals[place.local as usize].ty;
+        let root = self.names.locals[place.local as usize].ty;
         let mut there = self.plain(Kind::Local(place.local), root, false, span);
         for (step, part) in &mut place.path {
             let whole = Box::new(there);

@@ -39,7 +39,7 @@ pub(super) struct Around {
 impl Cx<'_> {
     /// Returns the type and the value of a constant, or `None` after reporting an error.
     pub fn constant(&mut self, place: ConstId, span: Span) -> Option<(Ty, Rc<Value>)> {
-        match self.consts.get(&place).cloned() {
+        match self.items.consts.get(&place).cloned() {
             Some(ConstState::Known(known)) => return known,
             Some(ConstState::Working) => {
                 self.error(Code::Constant, span, "this constant depends on itself");
@@ -47,9 +47,9 @@ impl Cx<'_> {
             }
             None => {}
         }
-        self.consts.insert(place, ConstState::Working);
+        self.items.consts.insert(place, ConstState::Working);
         let value = self.constant_value(place);
-        self.consts.insert(place, ConstState::Known(value.clone()));
+        self.items.consts.insert(place, ConstState::Known(value.clone()));
         value
     }
 
@@ -115,13 +115,13 @@ impl Cx<'_> {
         expected: Option<Ty>,
         around: Around,
     ) -> Option<(Ty, Value)> {
-        if self.depth >= MAX_DEPTH {
+        if self.instances.depth >= MAX_DEPTH {
             self.error(Code::Limit, expr.span, "constants call functions more than 256 deep");
             return None;
         }
-        self.depth += 1;
+        self.instances.depth += 1;
         let result = self.evaluate_within(expr, expected, around);
-        self.depth -= 1;
+        self.instances.depth -= 1;
         result
     }
 
@@ -135,7 +135,7 @@ impl Cx<'_> {
         let errors = self.errors.errors();
         let mut fn_cx = FnCx::new(self, module);
         fn_cx.checked = checked;
-        fn_cx.generics = Rc::new(args);
+        fn_cx.names.generics = Rc::new(args);
         fn_cx.bind_const_params();
         for Seen { name, ty, value } in scope {
             let binding = match value {
@@ -145,11 +145,11 @@ impl Cx<'_> {
                     let (name, span) = (name.clone(), expr.span);
                     let local =
                         LocalInfo { name, span, ty, mutable: false, constant: false, number: None };
-                    fn_cx.locals.push(local);
-                    Binding::Local(fn_cx.locals.len() as u32 - 1)
+                    fn_cx.names.locals.push(local);
+                    Binding::Local(fn_cx.names.locals.len() as u32 - 1)
                 }
             };
-            fn_cx.scope.push(name, binding);
+            fn_cx.names.scope.push(name, binding);
         }
         let ty = expected.unwrap_or_else(|| fn_cx.any());
         let body = fn_cx.check(expr, &ty);
@@ -176,9 +176,9 @@ impl Cx<'_> {
             return None;
         }
         let mut interp = Interp::new(&self.tir);
-        interp.steps = self.steps;
+        interp.steps = self.spent.steps;
         let value = interp.run(&instance, Vec::new());
-        self.steps = interp.steps;
+        self.spent.steps = interp.steps;
         match value {
             Ok(value) => Some((ty, value)),
             Err(stop) => {

@@ -32,7 +32,7 @@ impl FnCx<'_, '_> {
     }
 
     pub(super) fn ty_of(&self, expr: &Expr) -> Ty {
-        self.types[expr.ty as usize].clone()
+        self.infer.types[expr.ty as usize].clone()
     }
 
     /// Returns a placeholder for an expression with an error.
@@ -51,16 +51,16 @@ impl FnCx<'_, '_> {
     /// Checks an expression; the hint is the type that it will need, but is not enforced here.
     pub(super) fn expr(&mut self, expr: &ast::Expr, hint: Option<&Ty>) -> Expr {
         self.place = expr.span;
-        if self.cx.deep >= MAX_DEEP {
+        if self.cx.spent.deep >= MAX_DEEP {
             self.error(Code::Limit, expr.span, TOO_DEEP);
             return self.broken(expr.span);
         }
         if !self.may_work() {
             return self.broken(expr.span);
         }
-        self.cx.deep += 1;
+        self.cx.spent.deep += 1;
         let checked = self.expr_at(expr, hint);
-        self.cx.deep -= 1;
+        self.cx.spent.deep -= 1;
         checked
     }
 
@@ -69,8 +69,8 @@ impl FnCx<'_, '_> {
         match &expr.kind {
             ExprKind::Int(value, ty) => {
                 let ty = self.literal_type(ty.as_ref());
-                self.checks.push((Check::Num, ty.clone(), span));
-                self.checks.push((Check::Literal(value.clone()), ty.clone(), span));
+                self.later.checks.push((Check::Num, ty.clone(), span));
+                self.later.checks.push((Check::Literal(value.clone()), ty.clone(), span));
                 self.node(Kind::Int(value.clone()), &ty, true, span)
             }
             ExprKind::Float(text, ty) => self.fraction(text, ty.as_ref(), span),
@@ -141,7 +141,7 @@ impl FnCx<'_, '_> {
         if is_negated_literal(operand) {
             self.unify(&from, &to);
         }
-        self.checks.push((Check::Cast(to.clone()), from, span));
+        self.later.checks.push((Check::Cast(to.clone()), from, span));
         let constant = value.constant;
         if self.checked && !is_negated_literal(operand) {
             return self.checked_unary(Fits::Cast, value, (Kind::Cast, &to), span);
@@ -151,7 +151,7 @@ impl FnCx<'_, '_> {
 
     pub(super) fn leave(&mut self, kind: Kind, span: Span) -> Expr {
         let ty = self.any();
-        self.diverging.push(ty.clone());
+        self.infer.diverging.push(ty.clone());
         self.node(kind, &ty, false, span)
     }
 
@@ -160,18 +160,19 @@ impl FnCx<'_, '_> {
             Some(ty) => self.own_type(ty),
             None => self.fresh(VarKind::Fraction),
         };
-        self.checks.push((Check::Fraction(text.into()), ty.clone(), span));
+        self.later.checks.push((Check::Fraction(text.into()), ty.clone(), span));
         self.node(Kind::Fraction(text.into()), &ty, true, span)
     }
 
     fn path(&mut self, path: &ast::Path) -> Expr {
         let span = path.span;
         if let [only] = &path.parts[..] {
-            match self.scope.find(&only.name).cloned() {
+            match self.names.scope.find(&only.name).cloned() {
                 Some(Binding::Local(local)) => {
-                    let info = &self.locals[local as usize];
+                    let info = &self.names.locals[local as usize];
                     let bound = info.span;
-                    let (ty, constant) = (self.types[info.ty as usize].clone(), info.constant);
+                    let (ty, constant) =
+                        (self.infer.types[info.ty as usize].clone(), info.constant);
                     self.note(span, Target::Place(bound));
                     return self.node(Kind::Local(local), &ty, constant, span);
                 }
@@ -315,7 +316,7 @@ impl FnCx<'_, '_> {
             UnaryOp::Neg => Check::Signed,
             UnaryOp::Not => Check::Bits,
         };
-        self.checks.push((check, ty.clone(), span));
+        self.later.checks.push((check, ty.clone(), span));
         let constant = operand.constant;
         let is_literal = matches!(operand.kind, Kind::Int(_) | Kind::Fraction(_));
         if self.checked && op == UnaryOp::Neg && !is_literal {
@@ -349,8 +350,8 @@ impl FnCx<'_, '_> {
                 let a = self.expr(a, hint);
                 let b = self.expr(b, None);
                 let (ty, amount) = (self.ty_of(&a), self.ty_of(&b));
-                self.checks.push((Check::Int, ty.clone(), span));
-                self.checks.push((Check::Int, amount, b.span));
+                self.later.checks.push((Check::Int, ty.clone(), span));
+                self.later.checks.push((Check::Int, amount, b.span));
                 if self.checked {
                     return self.checked_binary(op, (a, b), &ty, span);
                 }
@@ -375,9 +376,9 @@ impl FnCx<'_, '_> {
                 };
                 let constant = a.constant && b.constant;
                 match op {
-                    Add | Sub | Mul | Div => self.checks.push((Check::Num, ty.clone(), span)),
-                    Rem => self.checks.push((Check::Remainder, ty.clone(), span)),
-                    And | Or | Xor => self.checks.push((Check::Bits, ty.clone(), span)),
+                    Add | Sub | Mul | Div => self.later.checks.push((Check::Num, ty.clone(), span)),
+                    Rem => self.later.checks.push((Check::Remainder, ty.clone(), span)),
+                    And | Or | Xor => self.later.checks.push((Check::Bits, ty.clone(), span)),
                     _ => {}
                 }
                 if self.checked && matches!(op, Add | Sub | Mul | Div | Rem) {
@@ -477,7 +478,7 @@ impl FnCx<'_, '_> {
                 return self.broken(span);
             };
             // How long the array is may become known only later.
-            self.checks.push((Check::Slice(high), self.ty_of(&value), index.span));
+            self.later.checks.push((Check::Slice(high), self.ty_of(&value), index.span));
             let ty = Ty::Array(Box::new(element), Len::Known(high - low));
             let constant = value.constant;
             return self.node(Kind::Slice(Box::new(value), low), &ty, constant, span);
@@ -497,7 +498,7 @@ impl FnCx<'_, '_> {
             let error = self.diagnostic(Code::Type, index.span, "an index is unsigned");
             self.cx.errors.push(error.help("convert it: `as u32`"));
         }
-        self.checks.push((Check::Int, ty, index.span));
+        self.later.checks.push((Check::Int, ty, index.span));
         index
     }
 

@@ -14,16 +14,16 @@ use super::{Binding, FnCx, infer};
 impl FnCx<'_, '_> {
     /// Adds const parameters to the scope as its first constants.
     pub(super) fn bind_const_params(&mut self) {
-        for param in self.generics.clone().iter() {
+        for param in self.names.generics.clone().iter() {
             let Arg::Const(Len::Known(value)) = param.arg else { continue };
             let value = match &param.ty {
                 Ty::Bool => Value::Bool(value != 0),
                 _ => Value::Int(value.into()),
             };
             let binding = Binding::Const(param.ty.clone(), Rc::new(value));
-            self.scope.push(param.name.clone(), binding);
+            self.names.scope.push(param.name.clone(), binding);
         }
-        self.param_bindings = self.scope.len();
+        self.names.param_bindings = self.names.scope.len();
     }
 
     /// Reports const parameters of types that they cannot have, and arguments that do not fit: at

@@ -15,8 +15,8 @@ const MAX_WORK: u64 = 1 << 23;
 
 impl FnCx<'_, '_> {
     pub(super) fn fresh(&mut self, kind: VarKind) -> Ty {
-        self.vars.push((None, kind));
-        Ty::Var(self.vars.len() as u32 - 1)
+        self.infer.vars.push((None, kind));
+        Ty::Var(self.infer.vars.len() as u32 - 1)
     }
 
     pub(super) fn any(&mut self) -> Ty {
@@ -24,8 +24,8 @@ impl FnCx<'_, '_> {
     }
 
     pub(super) fn fresh_len(&mut self) -> u32 {
-        self.lens.push(None);
-        self.lens.len() as u32 - 1
+        self.infer.lens.push(None);
+        self.infer.lens.len() as u32 - 1
     }
 
     /// Returns the type with its outermost level resolved as far as it is known.
@@ -38,7 +38,7 @@ impl FnCx<'_, '_> {
     /// Does the same without a copy.
     fn follow<'t>(&'t self, mut ty: &'t Ty) -> &'t Ty {
         while let Ty::Var(var) = ty {
-            match &self.vars[*var as usize].0 {
+            match &self.infer.vars[*var as usize].0 {
                 Some(known) => ty = known,
                 None => break,
             }
@@ -48,7 +48,7 @@ impl FnCx<'_, '_> {
 
     pub(super) fn len(&self, mut len: Len) -> Len {
         while let Len::Var(var) = len {
-            match self.lens[var as usize] {
+            match self.infer.lens[var as usize] {
                 Some(known) => len = known,
                 None => break,
             }
@@ -64,11 +64,11 @@ impl FnCx<'_, '_> {
     }
 
     pub(super) fn count(&self, steps: u64) {
-        self.cx.work.set(self.cx.work.get() + steps);
+        self.cx.spent.work.set(self.cx.spent.work.get() + steps);
     }
 
     pub(super) fn may_work(&self) -> bool {
-        self.cx.work.get() < MAX_WORK
+        self.cx.spent.work.get() < MAX_WORK
     }
 
     /// Returns the type with everything known filled in.
@@ -114,7 +114,7 @@ impl FnCx<'_, '_> {
             (Len::Known(a), Len::Known(b)) => a == b,
             (Len::Var(a), Len::Var(b)) if a == b => true,
             (Len::Var(var), known) | (known, Len::Var(var)) => {
-                self.lens[var as usize] = Some(known);
+                self.infer.lens[var as usize] = Some(known);
                 true
             }
         }
@@ -129,22 +129,22 @@ impl FnCx<'_, '_> {
             (Ty::Error, _) | (_, Ty::Error) => true,
             (Ty::Var(a), Ty::Var(b)) if a == b => true,
             (Ty::Var(a), Ty::Var(b)) => {
-                let (ka, kb) = (self.vars[a as usize].1, self.vars[b as usize].1);
+                let (ka, kb) = (self.infer.vars[a as usize].1, self.infer.vars[b as usize].1);
                 let (from, to) = if kb == VarKind::Any { (b, a) } else { (a, b) };
                 if ka == VarKind::Fraction {
-                    self.vars[to as usize].1 = VarKind::Fraction;
+                    self.infer.vars[to as usize].1 = VarKind::Fraction;
                 }
-                self.vars[from as usize].0 = Some(Ty::Var(to));
+                self.infer.vars[from as usize].0 = Some(Ty::Var(to));
                 true
             }
             (Ty::Var(var), ty) | (ty, Ty::Var(var)) => {
-                let fits = match self.vars[var as usize].1 {
+                let fits = match self.infer.vars[var as usize].1 {
                     VarKind::Any => !self.occurs(var, &ty),
                     VarKind::Int => matches!(ty, Ty::Int(..) | Ty::Fixed(..) | Ty::Float(_)),
                     VarKind::Fraction => matches!(ty, Ty::Fixed(..) | Ty::Float(_)),
                 };
                 if fits {
-                    self.vars[var as usize].0 = Some(ty);
+                    self.infer.vars[var as usize].0 = Some(ty);
                 }
                 fits
             }
@@ -199,15 +199,15 @@ impl FnCx<'_, '_> {
     pub(super) fn settle(&mut self) {
         loop {
             let mut progress = false;
-            self.count(self.pending.len() as u64);
+            self.count(self.infer.pending.len() as u64);
             if !self.may_work() {
                 return;
             }
-            for pending in std::mem::take(&mut self.pending) {
+            for pending in std::mem::take(&mut self.infer.pending) {
                 if self.settle_one(&pending) {
                     progress = true;
                 } else {
-                    self.pending.push(pending);
+                    self.infer.pending.push(pending);
                 }
             }
             if !progress {
@@ -271,23 +271,23 @@ impl FnCx<'_, '_> {
     /// Gives each unknown that is left its default, and reports those without one.
     pub(super) fn finish(&mut self) {
         self.settle();
-        for var in 0..self.vars.len() {
-            if self.vars[var].0.is_none() && self.vars[var].1 == VarKind::Int {
-                self.vars[var].0 = Some(Ty::size());
+        for var in 0..self.infer.vars.len() {
+            if self.infer.vars[var].0.is_none() && self.infer.vars[var].1 == VarKind::Int {
+                self.infer.vars[var].0 = Some(Ty::size());
                 self.settle();
             }
         }
         self.settle();
-        for ty in std::mem::take(&mut self.diverging) {
+        for ty in std::mem::take(&mut self.infer.diverging) {
             if let Ty::Var(var) = self.shallow(&ty) {
-                self.vars[var as usize].0 = Some(Ty::unit());
+                self.infer.vars[var as usize].0 = Some(Ty::unit());
             }
         }
     }
 
     /// Checks the conditions on types that are known by now.
     pub(super) fn run_checks(&mut self) {
-        let checks = std::mem::take(&mut self.checks);
+        let checks = std::mem::take(&mut self.later.checks);
         let mut checks = checks.iter().peekable();
         while let Some((check, ty, span)) = checks.next() {
             let (ty, span) = (self.resolve(ty), *span);
@@ -429,7 +429,7 @@ impl FnCx<'_, '_> {
 
     /// Returns a type as a user writes it; `_` for what is not known.
     pub(super) fn show(&self, ty: &Ty) -> String {
-        self.cx.show(&self.resolve(ty), &|var| match self.vars[var as usize].1 {
+        self.cx.show(&self.resolve(ty), &|var| match self.infer.vars[var as usize].1 {
             VarKind::Any => "_",
             VarKind::Int => "an integer",
             VarKind::Fraction => "a fraction",

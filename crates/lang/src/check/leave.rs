@@ -15,13 +15,13 @@ impl FnCx<'_, '_> {
     /// and breaks, and the loop around asks for it after the inner one.
     pub(super) fn leave_loop(&mut self, label: Option<&Ident>, breaks: bool, span: Span) -> Expr {
         let plain = if breaks { Kind::Break } else { Kind::Continue };
-        let Some(innermost) = self.loops.len().checked_sub(1) else {
+        let Some(innermost) = self.names.loops.len().checked_sub(1) else {
             self.error(Code::Control, span, "this is in no loop");
             return self.leave(plain, span);
         };
         let Some(label) = label else { return self.leave(plain, span) };
         let named = |around: &Loop| around.label.as_ref() == Some(&label.name);
-        let Some(target) = self.loops.iter().rposition(named) else {
+        let Some(target) = self.names.loops.iter().rposition(named) else {
             let message = format!("no loop around this is named `{}`", label.name);
             self.error(Code::Control, label.span, message);
             return self.leave(plain, span);
@@ -29,15 +29,15 @@ impl FnCx<'_, '_> {
         if target == innermost {
             return self.leave(plain, span);
         }
-        let around = &self.loops[target];
+        let around = &self.names.loops[target];
         let flag = match if breaks { around.broken } else { around.continued } {
             Some(flag) => flag,
             None => self.flag(target, breaks, span),
         };
         for place in target..innermost {
             let left = (flag, breaks || place > target);
-            if !self.loops[place].left.contains(&left) {
-                self.loops[place].left.push(left);
+            if !self.names.loops[place].left.contains(&left) {
+                self.names.loops[place].left.push(left);
             }
         }
         let set = Place { local: flag, path: Vec::new(), span };
@@ -49,7 +49,7 @@ impl FnCx<'_, '_> {
 
     fn flag(&mut self, target: usize, breaks: bool, span: Span) -> Local {
         let flag = self.hidden("left", &Ty::Bool, span);
-        let around = &mut self.loops[target];
+        let around = &mut self.names.loops[target];
         *(if breaks { &mut around.broken } else { &mut around.continued }) = Some(flag);
         flag
     }
@@ -61,7 +61,7 @@ impl FnCx<'_, '_> {
     /// Returns a variable without a name that programs can use.
     pub(super) fn hidden(&mut self, name: &str, ty: &Ty, span: Span) -> Local {
         let (name, ty) = (name.into(), self.type_ref(ty));
-        self.locals.push(LocalInfo {
+        self.names.locals.push(LocalInfo {
             name,
             span,
             ty,
@@ -69,7 +69,7 @@ impl FnCx<'_, '_> {
             constant: false,
             number: None,
         });
-        self.locals.len() as Local - 1
+        self.names.locals.len() as Local - 1
     }
 
     pub(super) fn bound_to(&mut self, local: Local, value: Expr, span: Span) -> Stmt {
@@ -82,7 +82,7 @@ impl FnCx<'_, '_> {
         let checked = self.block(body, Some(&Ty::unit()));
         let ty = self.ty_of(&checked);
         self.demand(&Ty::unit(), &ty, body.span);
-        let Some(flag) = self.loops.last_mut().and_then(|own| own.continued.take()) else {
+        let Some(flag) = self.names.loops.last_mut().and_then(|own| own.continued.take()) else {
             return checked;
         };
         let down = self.truth(false, body.span);
@@ -93,15 +93,15 @@ impl FnCx<'_, '_> {
     /// Checks a loop, and adds it with what it needs before and after it.
     pub(super) fn add_loop(&mut self, looped: &ast::ForLoop, stmts: &mut Vec<Stmt>) {
         let label = looped.label.as_ref().map(|label| label.name.clone());
-        self.loops.push(Loop { label, ..Loop::default() });
+        self.names.loops.push(Loop { label, ..Loop::default() });
         let done = self.for_loop(looped);
-        let own = self.loops.pop().unwrap_or_default();
+        let own = self.names.loops.pop().unwrap_or_default();
         if let Some(flag) = own.broken {
             let down = self.truth(false, looped.span);
             stmts.push(self.bound_to(flag, down, looped.span));
         }
         stmts.extend(done);
-        let left = self.loops.last_mut().map(|around| std::mem::take(&mut around.left));
+        let left = self.names.loops.last_mut().map(|around| std::mem::take(&mut around.left));
         for (flag, breaks) in left.into_iter().flatten() {
             let span = looped.span;
             let condition = self.node(Kind::Local(flag), &Ty::Bool, false, span);
@@ -116,9 +116,9 @@ impl FnCx<'_, '_> {
         let span = bound.pattern.span;
         let value = self.let_value(bound.ty.as_ref(), &bound.value);
         let ty = self.ty_of(&value);
-        let mark = self.scope.len();
+        let mark = self.names.scope.len();
         let pattern = self.pattern(&bound.pattern, &ty, false);
-        let names = self.scope.split_off(mark);
+        let names = self.names.scope.split_off(mark);
         let names: Vec<(Name, Local)> = names
             .into_iter()
             .filter_map(|(name, binding)| match binding {
@@ -132,8 +132,9 @@ impl FnCx<'_, '_> {
             let error = self.diagnostic(Code::Control, bound.otherwise.span, message);
             self.cx.errors.push(error.help("end it with `return`, `break` or `continue`"));
         }
-        let type_of =
-            |this: &Self, local: Local| this.types[this.locals[local as usize].ty as usize].clone();
+        let type_of = |this: &Self, local: Local| {
+            this.infer.types[this.names.locals[local as usize].ty as usize].clone()
+        };
         let types: Vec<Ty> = names.iter().map(|(_, local)| type_of(self, *local)).collect();
         let mut parts = Vec::new();
         for ((_, local), ty) in names.iter().zip(&types) {
@@ -153,11 +154,11 @@ impl FnCx<'_, '_> {
         let chosen = self.node(Kind::Match(Box::new(value), arms), &whole, false, span);
         let mut binds = Vec::new();
         for ((name, inner), ty) in names.into_iter().zip(&types) {
-            let LocalInfo { span, mutable, .. } = self.locals[inner as usize];
+            let LocalInfo { span, mutable, .. } = self.names.locals[inner as usize];
             let local = self.hidden(&name, ty, span);
-            self.locals[local as usize].mutable = mutable;
-            self.scope.push(name, Binding::Local(local));
-            let ty = self.locals[local as usize].ty;
+            self.names.locals[local as usize].mutable = mutable;
+            self.names.scope.push(name, Binding::Local(local));
+            let ty = self.names.locals[local as usize].ty;
             binds.push(Pattern { kind: PatternKind::Bind(local), ty, span });
         }
         Stmt::Let(Pattern { kind: PatternKind::Tuple(binds), ty: chosen.ty, span }, chosen)

@@ -121,7 +121,7 @@ impl FnCx<'_, '_> {
         let ty = self.ty_of(receiver);
         let ty = self.shallow(&ty);
         if let Ty::Var(var) = ty
-            && self.vars[var as usize].1 != VarKind::Any
+            && self.infer.vars[var as usize].1 != VarKind::Any
             && self.find_method(&ty, &name.name).is_some()
         {
             return ty;
@@ -234,11 +234,11 @@ impl FnCx<'_, '_> {
             ExprKind::Path(path, _) => {
                 if env.own
                     && let [only] = &path.parts[..]
-                    && let Some(binding) = self.scope.find(&only.name)
+                    && let Some(binding) = self.names.scope.find(&only.name)
                 {
                     match binding {
                         super::Binding::Local(local) => {
-                            self.types[self.locals[*local as usize].ty as usize].clone()
+                            self.infer.types[self.names.locals[*local as usize].ty as usize].clone()
                         }
                         super::Binding::Const(ty, _) => ty.clone(),
                     }

@@ -10,6 +10,7 @@ mod cover;
 mod expr;
 mod generics;
 mod infer;
+mod instances;
 mod leave;
 mod methods;
 mod pattern;
@@ -24,24 +25,22 @@ mod uncalled;
 mod unknown;
 
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ast::{self, Name};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::ids::{AdtId, AliasId, ConstId, FnId, Id, InstanceId, ModuleId, Table};
+use crate::ids::{AdtId, AliasId, ConstId, FnId, Id, InstanceId, ModuleId};
 use crate::program::{AdtDecl, Program};
 use crate::references::Target;
 use crate::source::Span;
-use crate::tir::{Expr, Instance, Local, MAX_DEPTH, Tir, TyRef};
+use crate::tir::{Expr, Instance, Local, Tir, TyRef};
 use crate::ty::{Arg, Len, Shape, Ty, TyId};
 use crate::value::Value;
 
+use instances::Instances;
 use scope::Scope;
 use unknown::{Check, Env, Param, Pending, VarKind};
-
-/// A program has at most this many instances of functions.
-pub const MAX_INSTANCES: usize = 65_536;
 
 /// Loops that are checked round by round have at most this many rounds in one program.
 const MAX_ROUNDS: u64 = 1 << 20;
@@ -66,12 +65,6 @@ enum Binding {
     Const(Ty, Rc<Value>),
 }
 
-/// A function with its arguments.
-type Key = (FnId, Vec<Arg>);
-
-/// An instance to be checked, its function, the arguments, and the depth of the call.
-type Waiting = (InstanceId, FnId, Vec<Arg>, u32);
-
 /// The whole check.
 pub struct Cx<'a> {
     /// What is checked.
@@ -84,25 +77,29 @@ pub struct Cx<'a> {
     pub parties: u64,
     /// Constants that are set from outside.
     pub settings: HashMap<String, String>,
-    keys: HashMap<Key, InstanceId>,
-    /// The keys of all instances.
-    made: Table<InstanceId, Key>,
-    /// The instances that are not checked yet, and where each is in this list.
-    waiting: Vec<Waiting>,
-    queued: HashMap<InstanceId, usize>,
-    /// Instances that have been checked with all that they call.
-    ensured: HashSet<InstanceId>,
-    consts: HashMap<ConstId, ConstState>,
-    aliases: HashMap<AliasId, AliasState>,
-    /// The aliases for which an error has been reported.
-    wrong_aliases: Vec<AliasId>,
+    instances: Instances,
+    items: Items,
     /// How many expressions there are.
     exprs: usize,
     /// The places in `tir.asserts` of the asserts at places of the text.
     assert_places: HashMap<Span, u32>,
+    spent: Spent,
+}
+
+/// What is known of constants and aliases.
+#[derive(Default)]
+struct Items {
+    consts: HashMap<ConstId, ConstState>,
+    aliases: HashMap<AliasId, AliasState>,
+    /// The aliases for which an error has been reported.
+    wrong_aliases: Vec<AliasId>,
     /// Const parameters whose types are being found.
     open_params: Vec<Span>,
-    depth: u32,
+}
+
+/// What the check has taken of that for which there is a limit.
+#[derive(Default)]
+struct Spent {
     /// How many expressions are being checked, one within the other, in all functions.
     deep: u32,
     rounds: u64,
@@ -133,93 +130,16 @@ impl<'a> Cx<'a> {
             tir,
             parties,
             settings,
-            keys: HashMap::new(),
-            made: Table::default(),
-            waiting: Vec::new(),
-            queued: HashMap::new(),
-            ensured: HashSet::new(),
-            consts: HashMap::new(),
-            aliases: HashMap::new(),
-            wrong_aliases: Vec::new(),
+            instances: Instances::default(),
+            items: Items::default(),
             exprs: 0,
             assert_places: HashMap::new(),
-            open_params: Vec::new(),
-            depth: 0,
-            deep: 0,
-            rounds: 0,
-            steps: 0,
-            compared: 0,
-            work: Cell::new(0),
-            suggested: Cell::new(0),
-            sampled: 0,
+            spent: Spent::default(),
         }
     }
 
     fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
         self.errors.push(Diagnostic::new(code, span, message));
-    }
-
-    /// Returns the instance of a function with these arguments; it is checked by [`Cx::work`].
-    pub fn instance(&mut self, function: FnId, args: Vec<Arg>, span: Span) -> Option<InstanceId> {
-        let key = (function, args);
-        if let Some(&known) = self.keys.get(&key) {
-            return Some(known);
-        }
-        if self.tir.instances.len() >= MAX_INSTANCES || self.depth >= MAX_DEPTH {
-            let message = "functions with other const arguments call each other without end: more \
-                           than 256 deep, or 65 536 in all";
-            self.error(Code::Limit, span, message);
-            return None;
-        }
-        let place = self.tir.instances.push(None);
-        self.keys.insert(key.clone(), place);
-        self.made.push(key.clone());
-        self.queued.insert(place, self.waiting.len());
-        self.waiting.push((place, function, key.1, self.depth + 1));
-        Some(place)
-    }
-
-    /// Checks all instances that wait.
-    pub fn work(&mut self) {
-        while let Some(waiting) = self.waiting.pop() {
-            self.queued.remove(&waiting.0);
-            self.check_waiting(waiting);
-        }
-    }
-
-    fn check_waiting(&mut self, (place, function, args, depth): Waiting) {
-        let before = std::mem::replace(&mut self.depth, depth);
-        let errors = self.errors.errors();
-        let instance = FnCx::check_function(self, function, &args);
-        if self.errors.errors() == errors {
-            self.tir.instances[place] = Some(Rc::new(instance));
-        }
-        self.depth = before;
-        if self.errors.errors() > 200 {
-            self.waiting.clear();
-            self.queued.clear();
-        }
-    }
-
-    /// Checks these instances and what they call.
-    fn ensure(&mut self, places: &[InstanceId]) {
-        let mut left = places.to_vec();
-        while let Some(place) = left.pop() {
-            if self.ensured.contains(&place) {
-                continue;
-            }
-            if let Some(found) = self.queued.remove(&place) {
-                let waiting = self.waiting.swap_remove(found);
-                if let Some(moved) = self.waiting.get(found) {
-                    self.queued.insert(moved.0, found);
-                }
-                self.check_waiting(waiting);
-            }
-            if let Some(instance) = &self.tir.instances[place] {
-                left.extend_from_slice(&instance.calls);
-                self.ensured.insert(place);
-            }
-        }
     }
 
     /// Returns the shape of a type without unknown parts, or `None` after reporting an error.
@@ -312,25 +232,10 @@ impl<'a> Cx<'a> {
 struct FnCx<'c, 'a> {
     cx: &'c mut Cx<'a>,
     module: ModuleId,
-    generics: Rc<Vec<Param>>,
-    scope: Scope,
-    /// How many of the first names in scope are const parameters.
-    param_bindings: usize,
-    locals: Vec<LocalInfo>,
-    types: Vec<Ty>,
-    type_spans: Vec<Span>,
-    calls: Vec<(FnId, Vec<Arg>, Span)>,
-    vars: Vec<(Option<Ty>, VarKind)>,
-    lens: Vec<Option<Len>>,
-    pending: Vec<Pending>,
-    checks: Vec<(Check, Ty, Span)>,
-    matches: Vec<Coverage>,
+    names: Names,
+    infer: Inference,
+    later: Later,
     result: Ty,
-    /// The loops around, the innermost last.
-    loops: Vec<Loop>,
-    /// Types of `return` and the like, which default to the unit.
-    diverging: Vec<Ty>,
-    alias_depth: u32,
     place: Span,
     /// Whether cases that nothing reaches are fine.
     allows_unreachable: bool,
@@ -338,6 +243,39 @@ struct FnCx<'c, 'a> {
     checked: bool,
     /// Places whose types an editor may ask for.
     seen: Vec<(Span, TyRef)>,
+}
+
+/// What names and labels mean at a place of a function.
+#[derive(Default)]
+struct Names {
+    generics: Rc<Vec<Param>>,
+    scope: Scope,
+    /// How many of the first names in scope are const parameters.
+    param_bindings: usize,
+    locals: Vec<LocalInfo>,
+    /// The loops around, the innermost last.
+    loops: Vec<Loop>,
+    alias_depth: u32,
+}
+
+/// The types of a function's expressions, as far as they are known.
+#[derive(Default)]
+struct Inference {
+    types: Vec<Ty>,
+    type_spans: Vec<Span>,
+    vars: Vec<(Option<Ty>, VarKind)>,
+    lens: Vec<Option<Len>>,
+    pending: Vec<Pending>,
+    /// Types of `return` and the like, which default to the unit.
+    diverging: Vec<Ty>,
+}
+
+/// What waits until all types of a function are known.
+#[derive(Default)]
+struct Later {
+    calls: Vec<(FnId, Vec<Arg>, Span)>,
+    checks: Vec<(Check, Ty, Span)>,
+    matches: Vec<Coverage>,
 }
 
 /// Patterns that must cover all values of a type.
@@ -377,22 +315,10 @@ impl<'c, 'a> FnCx<'c, 'a> {
         FnCx {
             cx,
             module,
-            generics: Rc::new(Vec::new()),
-            scope: Scope::default(),
-            param_bindings: 0,
-            locals: Vec::new(),
-            types: Vec::new(),
-            type_spans: Vec::new(),
-            calls: Vec::new(),
-            vars: Vec::new(),
-            lens: Vec::new(),
-            pending: Vec::new(),
-            checks: Vec::new(),
-            matches: Vec::new(),
+            names: Names::default(),
+            infer: Inference::default(),
+            later: Later::default(),
             result: Ty::unit(),
-            loops: Vec::new(),
-            diverging: Vec::new(),
-            alias_depth: 0,
             place: Span::default(),
             allows_unreachable: false,
             checked,
@@ -417,9 +343,9 @@ impl<'c, 'a> FnCx<'c, 'a> {
             let place = self.place;
             self.error(Code::Limit, place, "the types here are too large, or there are too many");
         }
-        self.types.push(if refused { Ty::Error } else { ty.clone() });
-        self.type_spans.push(self.place);
-        self.types.len() as u32 - 1
+        self.infer.types.push(if refused { Ty::Error } else { ty.clone() });
+        self.infer.type_spans.push(self.place);
+        self.infer.types.len() as u32 - 1
     }
 
     fn local(&mut self, ident: &ast::Ident, ty: &Ty, mutable: bool, constant: bool) -> Local {
@@ -431,7 +357,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         {
             references.variables.insert(span, name.clone());
         }
-        self.locals.push(LocalInfo {
+        self.names.locals.push(LocalInfo {
             name: name.clone(),
             span,
             ty,
@@ -439,8 +365,8 @@ impl<'c, 'a> FnCx<'c, 'a> {
             constant,
             number: None,
         });
-        let local = self.locals.len() as u32 - 1;
-        self.scope.push(name, Binding::Local(local));
+        let local = self.names.locals.len() as u32 - 1;
+        self.names.scope.push(name, Binding::Local(local));
         local
     }
 
@@ -496,7 +422,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
     fn check_function(cx: &'c mut Cx<'a>, function: FnId, args: &[Arg]) -> Instance {
         let def = cx.program.fns[function].clone();
         let mut this = FnCx::new(cx, def.module);
-        this.generics = Rc::new(this.params(def.module, &def.generics, args));
+        this.names.generics = Rc::new(this.params(def.module, &def.generics, args));
         this.place = def.decl.name.span;
         this.allows_unreachable = this.allows(&def.decl, Code::Unreachable);
         this.checked |= def.decl.attribute("checked").is_some();
@@ -504,7 +430,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
             || this.cx.program.is_std(def.module)
             || this.allows(&def.decl, Code::Narrowing);
         this.check_bounds(&def.generics.clone(), args, def.decl.name.span);
-        this.check_const_params(&def.generics, &this.generics.clone(), None);
+        this.check_const_params(&def.generics, &this.names.generics.clone(), None);
         this.bind_const_params();
         let mut params = Vec::new();
         for param in &def.decl.params {
@@ -522,7 +448,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         this.result = this.result_type(&def.decl.result, &env);
         let result = this.result.clone();
         let body = this.block(&def.decl.body, Some(&result));
-        let body_ty = this.types[body.ty as usize].clone();
+        let body_ty = this.infer.types[body.ty as usize].clone();
         let span = def.decl.body.tail.as_ref().map_or(def.decl.name.span, |tail| tail.span);
         this.demand(&result, &body_ty, span);
         this.finish();
@@ -572,11 +498,11 @@ impl<'c, 'a> FnCx<'c, 'a> {
         span: Span,
     ) -> Instance {
         self.run_checks();
-        let mut types = Vec::with_capacity(self.types.len());
+        let mut types = Vec::with_capacity(self.infer.types.len());
         let mut complained = false;
-        for place in 0..self.types.len() {
-            let ty = self.resolve(&self.types[place].clone());
-            let at = self.type_spans[place];
+        for place in 0..self.infer.types.len() {
+            let ty = self.resolve(&self.infer.types[place].clone());
+            let at = self.infer.type_spans[place];
             if types::has_var(&ty) && !complained {
                 complained = true;
                 let shown = self.show(&ty);
@@ -596,7 +522,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
             }
         }
         let mut calls = Vec::new();
-        for (function, args, at) in std::mem::take(&mut self.calls) {
+        for (function, args, at) in std::mem::take(&mut self.later.calls) {
             let args: Vec<Arg> = args.iter().map(|arg| self.resolve_arg(arg)).collect();
             let unknown = args.iter().any(|arg| match arg {
                 Arg::Ty(ty) => types::has_var(ty),
@@ -617,7 +543,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         if self.cx.errors.errors() == 0 {
             self.check_cover(&types);
         }
-        let locals = self.locals.iter().map(|local| (local.name.clone(), local.ty)).collect();
+        let locals = self.names.locals.iter().map(|local| (local.name.clone(), local.ty)).collect();
         Instance {
             name,
             params,

@@ -20,7 +20,7 @@ const MOST_REST: u64 = 1 << 12;
 impl FnCx<'_, '_> {
     /// Checks a pattern for values of a type and brings its names into scope.
     pub(super) fn pattern(&mut self, pattern: &ast::Pattern, ty: &Ty, constant: bool) -> Pattern {
-        let mark = self.scope.len();
+        let mark = self.names.scope.len();
         let checked = self.part(pattern, ty, constant);
         self.check_names(mark);
         checked
@@ -30,12 +30,12 @@ impl FnCx<'_, '_> {
     fn check_names(&mut self, mark: usize) {
         let mut known = HashSet::new();
         let mut twice = Vec::new();
-        for (name, binding) in self.scope.after(mark) {
+        for (name, binding) in self.names.scope.after(mark) {
             if let Binding::Local(local) = binding
                 && !known.insert(name)
             {
                 let message = format!("`{name}` is bound twice");
-                twice.push((self.locals[*local as usize].span, message));
+                twice.push((self.names.locals[*local as usize].span, message));
             }
         }
         for (span, message) in twice {
@@ -121,7 +121,7 @@ impl FnCx<'_, '_> {
         match &value.kind {
             ExprKind::Unary(UnaryOp::Neg, inner) => {
                 let number = self.pattern_value(inner, ty);
-                self.checks.push((Check::Signed, ty.clone(), value.span));
+                self.later.checks.push((Check::Signed, ty.clone(), value.span));
                 number.map(|number| -number)
             }
             ExprKind::Bool(truth) => {
@@ -129,7 +129,7 @@ impl FnCx<'_, '_> {
                 Some(u8::from(*truth).into())
             }
             ExprKind::Int(number, _) => {
-                self.checks.push((Check::Int, ty.clone(), value.span));
+                self.later.checks.push((Check::Int, ty.clone(), value.span));
                 let checked = self.expr(value, None);
                 let found = self.ty_of(&checked);
                 self.demand(ty, &found, value.span);
@@ -303,13 +303,13 @@ impl FnCx<'_, '_> {
         constant: bool,
         span: Span,
     ) -> PatternKind {
-        let mark = self.scope.len();
+        let mark = self.names.scope.len();
         let mut checked = Vec::new();
         let mut first: Option<Vec<(ast::Name, Binding)>> = None;
         let mut known: HashMap<ast::Name, Local> = HashMap::new();
         for pattern in patterns {
             let mut pattern = self.pattern(pattern, ty, constant);
-            let bound = self.scope.split_off(mark);
+            let bound = self.names.scope.split_off(mark);
             let locals = bound.iter().filter_map(|(name, binding)| match binding {
                 Binding::Local(local) => Some((name.clone(), *local)),
                 Binding::Const(..) => None,
@@ -327,8 +327,8 @@ impl FnCx<'_, '_> {
                     same = false;
                     continue;
                 };
-                let a = self.types[self.locals[from as usize].ty as usize].clone();
-                let b = self.types[self.locals[to as usize].ty as usize].clone();
+                let a = self.infer.types[self.names.locals[from as usize].ty as usize].clone();
+                let b = self.infer.types[self.names.locals[to as usize].ty as usize].clone();
                 self.demand(&b, &a, span);
                 renamed.insert(from, to);
             }
@@ -342,7 +342,7 @@ impl FnCx<'_, '_> {
             checked.push(pattern);
         }
         for (name, binding) in first.into_iter().flatten() {
-            self.scope.push(name, binding);
+            self.names.scope.push(name, binding);
         }
         PatternKind::Or(checked)
     }
@@ -355,7 +355,7 @@ impl FnCx<'_, '_> {
         span: Span,
         is_binding: bool,
     ) {
-        self.matches.push(Coverage { patterns, ty, span, is_binding });
+        self.later.matches.push(Coverage { patterns, ty, span, is_binding });
     }
 }
 

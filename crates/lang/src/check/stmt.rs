@@ -16,13 +16,13 @@ use crate::value::Value;
 
 impl FnCx<'_, '_> {
     pub(super) fn block(&mut self, block: &ast::Block, hint: Option<&Ty>) -> Expr {
-        let mark = self.scope.len();
+        let mark = self.names.scope.len();
         let mut stmts = Vec::new();
         for stmt in &block.stmts {
             self.stmt(stmt, &mut stmts);
         }
         let tail = block.tail.as_ref().map(|tail| self.expr(tail, hint));
-        self.scope.truncate(mark);
+        self.names.scope.truncate(mark);
         let leaves = match stmts.last() {
             Some(Stmt::Expr(last)) => diverges(last),
             _ => false,
@@ -33,7 +33,7 @@ impl FnCx<'_, '_> {
             None if block.cut => Ty::Error,
             None if leaves => {
                 let ty = self.any();
-                self.diverging.push(ty.clone());
+                self.infer.diverging.push(ty.clone());
                 ty
             }
             None => Ty::unit(),
@@ -53,7 +53,7 @@ impl FnCx<'_, '_> {
                 };
                 let pattern = self.pattern(pattern, &ty, false);
                 if let PatternKind::Bind(local) = pattern.kind {
-                    self.locals[local as usize].number = number;
+                    self.names.locals[local as usize].number = number;
                 }
                 self.covers(vec![(pattern.clone(), false)], value.ty, pattern.span, true);
                 stmts.push(Stmt::Let(pattern, value));
@@ -108,7 +108,7 @@ impl FnCx<'_, '_> {
             Some(known) => known,
             None => (Ty::Error, Value::Int(0.into())),
         };
-        self.scope.push(decl.name.name.clone(), Binding::Const(ty, Rc::new(value)));
+        self.names.scope.push(decl.name.name.clone(), Binding::Const(ty, Rc::new(value)));
     }
 
     fn assign(
@@ -123,20 +123,20 @@ impl FnCx<'_, '_> {
             Some(BinaryOp::Shl | BinaryOp::Shr) => {
                 let value = self.expr(value, None);
                 let amount = self.ty_of(&value);
-                self.checks.push((Check::Int, amount, value.span));
-                self.checks.push((Check::Int, ty.clone(), span));
+                self.later.checks.push((Check::Int, amount, value.span));
+                self.later.checks.push((Check::Int, ty.clone(), span));
                 value
             }
             Some(BinaryOp::And | BinaryOp::Or | BinaryOp::Xor) => {
-                self.checks.push((Check::Bits, ty.clone(), span));
+                self.later.checks.push((Check::Bits, ty.clone(), span));
                 self.check(value, &ty)
             }
             Some(BinaryOp::Rem) => {
-                self.checks.push((Check::Remainder, ty.clone(), span));
+                self.later.checks.push((Check::Remainder, ty.clone(), span));
                 self.check(value, &ty)
             }
             Some(_) => {
-                self.checks.push((Check::Num, ty.clone(), span));
+                self.later.checks.push((Check::Num, ty.clone(), span));
                 self.check(value, &ty)
             }
             None => self.check(value, &ty),
@@ -156,7 +156,7 @@ impl FnCx<'_, '_> {
         match &expr.kind {
             ExprKind::Path(path, _) if path.parts.len() == 1 => {
                 let name = &path.parts[0].name;
-                let local = match self.scope.find(name) {
+                let local = match self.names.scope.find(name) {
                     Some(Binding::Local(local)) => *local,
                     Some(Binding::Const(..)) => {
                         self.error(Code::Control, expr.span, "a constant cannot be assigned to");
@@ -167,9 +167,9 @@ impl FnCx<'_, '_> {
                         return None;
                     }
                 };
-                self.note(expr.span, Target::Place(self.locals[local as usize].span));
-                let info = &self.locals[local as usize];
-                let ty = self.types[info.ty as usize].clone();
+                self.note(expr.span, Target::Place(self.names.locals[local as usize].span));
+                let info = &self.names.locals[local as usize];
+                let ty = self.infer.types[info.ty as usize].clone();
                 if !info.mutable {
                     let message = format!("`{}` is assigned to, and is not `mut`", info.name);
                     let help = format!("where it is bound, write `mut {}`", info.name);
@@ -224,9 +224,9 @@ impl FnCx<'_, '_> {
                 self.error(Code::Name, attribute.name.span, message);
             }
         }
-        let mark = self.scope.len();
+        let mark = self.names.scope.len();
         let done = self.loop_within(looped);
-        self.scope.truncate(mark);
+        self.names.scope.truncate(mark);
         done
     }
 
@@ -260,20 +260,20 @@ impl FnCx<'_, '_> {
         span: Span,
         mut part: impl FnMut(&mut Self) -> Expr,
     ) -> Option<Vec<Expr>> {
-        self.cx.rounds = self.cx.rounds.saturating_add(to - from);
-        if self.cx.rounds > MAX_ROUNDS {
+        self.cx.spent.rounds = self.cx.spent.rounds.saturating_add(to - from);
+        if self.cx.spent.rounds > MAX_ROUNDS {
             let message = "loops whose variable is in types or slices have more than 2^20 rounds";
             self.error(Code::Limit, span, message);
             return None;
         }
         let mut parts = Vec::new();
         for number in from..to {
-            let mark = self.scope.len();
+            let mark = self.names.scope.len();
             let errors = self.cx.errors.errors();
             let value = Rc::new(Value::Int(number.into()));
-            self.scope.push(name.name.clone(), Binding::Const(Ty::size(), value));
+            self.names.scope.push(name.name.clone(), Binding::Const(Ty::size(), value));
             parts.push(part(self));
-            self.scope.truncate(mark);
+            self.names.scope.truncate(mark);
             if self.cx.errors.errors() > errors {
                 return None;
             }
@@ -290,7 +290,7 @@ impl FnCx<'_, '_> {
             let low = self.expr(low, None);
             let ty = self.ty_of(&low);
             let high = self.check(high, &ty);
-            self.checks.push((Check::Int, ty.clone(), over.span));
+            self.later.checks.push((Check::Int, ty.clone(), over.span));
             let (low, high) = (self.known_bound(first, low), self.known_bound(end, high));
             for (written, bound) in [(first, &low), (end, &high)] {
                 if !bound.constant {
@@ -336,8 +336,8 @@ impl FnCx<'_, '_> {
     fn let_named(&self, expr: &ast::Expr) -> Option<ast::Name> {
         let ExprKind::Path(path, _) = &expr.kind else { return None };
         let [only] = &path.parts[..] else { return None };
-        match self.scope.find(&only.name) {
-            Some(Binding::Local(local)) if !self.locals[*local as usize].mutable => {
+        match self.names.scope.find(&only.name) {
+            Some(Binding::Local(local)) if !self.names.locals[*local as usize].mutable => {
                 Some(only.name.clone())
             }
             _ => None,
@@ -360,7 +360,7 @@ impl FnCx<'_, '_> {
 
     /// Returns a number that must fit in this type.
     fn typed(&mut self, number: u64, ty: &Ty, span: Span) -> Expr {
-        self.checks.push((Check::Literal(number.into()), ty.clone(), span));
+        self.later.checks.push((Check::Literal(number.into()), ty.clone(), span));
         self.node(Kind::Int(number.into()), ty, true, span)
     }
 
@@ -372,11 +372,11 @@ impl FnCx<'_, '_> {
         hint: Option<&Ty>,
         span: Span,
     ) -> Expr {
-        let mark = self.scope.len();
-        let loops = std::mem::take(&mut self.loops);
+        let mark = self.names.scope.len();
+        let loops = std::mem::take(&mut self.names.loops);
         let done = self.comprehension_within(body, pattern, over, hint, span);
-        self.loops = loops;
-        self.scope.truncate(mark);
+        self.names.loops = loops;
+        self.names.scope.truncate(mark);
         done.unwrap_or_else(|| self.broken(span))
     }
 
@@ -472,11 +472,11 @@ impl FnCx<'_, '_> {
     ) -> Expr {
         let value = self.expr(&branch.condition, None);
         let value_ty = self.ty_of(&value);
-        let mark = self.scope.len();
+        let mark = self.names.scope.len();
         let pattern = self.pattern(pattern, &value_ty, value.constant);
         let guard = branch.guard.as_ref().map(|guard| self.check(guard, &Ty::Bool));
         let then = self.block(&branch.then, hint);
-        self.scope.truncate(mark);
+        self.names.scope.truncate(mark);
         let ty = self.ty_of(&then);
         let otherwise = match &branch.otherwise {
             Some(otherwise) => self.check(otherwise, &ty),
@@ -513,11 +513,11 @@ impl FnCx<'_, '_> {
         let mut constant = value.constant;
         let mut checked = Vec::new();
         for arm in arms {
-            let mark = self.scope.len();
+            let mark = self.names.scope.len();
             let pattern = self.pattern(&arm.pattern, &value_ty, value.constant);
             let guard = arm.guard.as_ref().map(|guard| self.check(guard, &Ty::Bool));
             let body = self.check(&arm.body, &ty);
-            self.scope.truncate(mark);
+            self.names.scope.truncate(mark);
             constant &= body.constant && guard.as_ref().is_none_or(|guard| guard.constant);
             checked.push(Arm { pattern, guard, body });
         }

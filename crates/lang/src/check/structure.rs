@@ -186,8 +186,15 @@ impl FnCx<'_, '_> {
     /// Returns a variable for a value that is computed before others.
     fn hidden_field(&mut self, Expr { ty, constant, span, .. }: Expr) -> Local {
         let name = "field".into();
-        self.locals.push(LocalInfo { name, span, ty, mutable: false, constant, number: None });
-        self.locals.len() as Local - 1
+        self.names.locals.push(LocalInfo {
+            name,
+            span,
+            ty,
+            mutable: false,
+            constant,
+            number: None,
+        });
+        self.names.locals.len() as Local - 1
     }
 
     /// Returns statements that evaluate the fields of a structure in the order written. The parts

@@ -87,7 +87,7 @@ impl FnCx<'_, '_> {
         if let Some(module) = library::definer(name) {
             return Some(format!("std::{}::{name}", module.replace('/', "::")));
         }
-        let known = self.scope.names().chain(self.cx.program.names(self.module));
+        let known = self.names.scope.names().chain(self.cx.program.names(self.module));
         Some(self.nearest(name, known)?.to_string())
     }
 
@@ -116,8 +116,8 @@ impl FnCx<'_, '_> {
 
     /// Counts steps; returns false after too many. Nobody reads suggestions for more names.
     pub(super) fn may_suggest(&self, steps: u64) -> bool {
-        self.cx.suggested.set(self.cx.suggested.get().saturating_add(steps));
-        self.cx.suggested.get() <= MAX_SUGGESTED
+        self.cx.spent.suggested.set(self.cx.spent.suggested.get().saturating_add(steps));
+        self.cx.spent.suggested.get() <= MAX_SUGGESTED
     }
 
     /// Returns the name that is most like another, if one is.

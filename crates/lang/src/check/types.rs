@@ -54,7 +54,7 @@ pub(super) enum Mini {
 
 impl FnCx<'_, '_> {
     pub(super) fn own_env(&self) -> Env {
-        Env { module: self.module, args: self.generics.clone(), own: true }
+        Env { module: self.module, args: self.names.generics.clone(), own: true }
     }
 
     pub(super) fn own_type(&mut self, ty: &ast::Type) -> Ty {
@@ -99,7 +99,7 @@ impl FnCx<'_, '_> {
                     let of = self.convert_ty_arg(of, env);
                     let var = self.any();
                     if let Ty::Var(number) = var {
-                        self.pending.push(Pending::Unsigned(of, number));
+                        self.infer.pending.push(Pending::Unsigned(of, number));
                     }
                     return var;
                 }
@@ -138,7 +138,7 @@ impl FnCx<'_, '_> {
     /// Returns the type of an alias. It is found once, because aliases of aliases can double it
     /// each time.
     fn convert_alias(&mut self, alias: AliasId, span: Span) -> Ty {
-        match self.cx.aliases.get(&alias) {
+        match self.cx.items.aliases.get(&alias) {
             Some(AliasState::Known(known)) => return known.clone(),
             Some(AliasState::Wrong) => return Ty::Error,
             Some(AliasState::Working) => {
@@ -147,29 +147,29 @@ impl FnCx<'_, '_> {
             }
             None => {}
         }
-        if self.alias_depth >= 64 {
+        if self.names.alias_depth >= 64 {
             self.error(Code::Limit, span, "aliases of aliases nest more than 64 deep");
             return Ty::Error;
         }
         let errors = self.cx.errors.errors();
         let Alias { module, ty, .. } = self.cx.program.aliases[alias].clone();
         let env = Env { module, args: Rc::new(Vec::new()), own: false };
-        self.cx.aliases.insert(alias, AliasState::Working);
-        self.alias_depth += 1;
+        self.cx.items.aliases.insert(alias, AliasState::Working);
+        self.names.alias_depth += 1;
         let ty = self.convert(&ty, &env);
-        self.alias_depth -= 1;
-        self.cx.aliases.remove(&alias);
+        self.names.alias_depth -= 1;
+        self.cx.items.aliases.remove(&alias);
         if too_large(&ty) {
             self.error(Code::Limit, span, "this type is too large");
         }
         if self.cx.errors.errors() > errors {
-            self.cx.aliases.insert(alias, AliasState::Wrong);
-            self.cx.wrong_aliases.push(alias);
+            self.cx.items.aliases.insert(alias, AliasState::Wrong);
+            self.cx.items.wrong_aliases.push(alias);
             return Ty::Error;
         }
         // What is not known belongs to this use.
         if !has_var(&ty) {
-            self.cx.aliases.insert(alias, AliasState::Known(ty.clone()));
+            self.cx.items.aliases.insert(alias, AliasState::Known(ty.clone()));
         }
         ty
     }
@@ -267,14 +267,14 @@ impl FnCx<'_, '_> {
             return Ty::size();
         }
         let span = generic.name.span;
-        if self.cx.open_params.contains(&span) {
+        if self.cx.items.open_params.contains(&span) {
             self.error(Code::Type, span, "the type of this parameter depends on itself");
             return Ty::Error;
         }
-        self.cx.open_params.push(span);
+        self.cx.items.open_params.push(span);
         let env = Env { module, args: Rc::new(before.to_vec()), own: false };
         let ty = self.convert(ty, &env);
-        self.cx.open_params.pop();
+        self.cx.items.open_params.pop();
         ty
     }
 
@@ -336,7 +336,12 @@ impl FnCx<'_, '_> {
             Mini::Truth(value) => Len::Known(value.into()),
             Mini::Wait => {
                 let var = self.fresh_len();
-                self.pending.push(Pending::Len(expr.clone(), env.clone(), var, wanted.clone()));
+                self.infer.pending.push(Pending::Len(
+                    expr.clone(),
+                    env.clone(),
+                    var,
+                    wanted.clone(),
+                ));
                 Len::Var(var)
             }
             Mini::No => Len::Known(self.const_number(expr, env, wanted)),
@@ -345,7 +350,7 @@ impl FnCx<'_, '_> {
 
     /// Returns whether a name of the function hides the const parameter.
     fn hides_param(&self, name: &str) -> bool {
-        self.scope.at(name).is_some_and(|(place, _)| place >= self.param_bindings)
+        self.names.scope.at(name).is_some_and(|(place, _)| place >= self.names.param_bindings)
     }
 
     /// Does the same as [`Self::mini`] for a constant of this type.
@@ -402,10 +407,10 @@ impl FnCx<'_, '_> {
     /// Returns the number that a `let` binds a variable to, if the variable is a `usize`. What is a
     /// length is one.
     fn let_number(&mut self, local: Local) -> Option<u64> {
-        let info = &self.locals[local as usize];
-        let (number, ty) = (info.number?, self.types[info.ty as usize].clone());
+        let info = &self.names.locals[local as usize];
+        let (number, ty) = (info.number?, self.infer.types[info.ty as usize].clone());
         match self.shallow(&ty) {
-            Ty::Var(var) if self.vars[var as usize].1 == VarKind::Int => {
+            Ty::Var(var) if self.infer.vars[var as usize].1 == VarKind::Int => {
                 self.unify(&ty, &Ty::size()).then_some(number)
             }
             known => (known == Ty::size()).then_some(number),
@@ -419,13 +424,13 @@ impl FnCx<'_, '_> {
         let names: Vec<Name> = match uses::all_names(expr) {
             Some(names) => names.into_iter().map(Name::from).collect(),
             None => {
-                self.count(self.scope.len() as u64);
-                self.scope.names().cloned().collect()
+                self.count(self.names.scope.len() as u64);
+                self.names.scope.names().cloned().collect()
             }
         };
         for name in names {
-            let Some((place, binding)) = self.scope.at(&name) else { continue };
-            if place < self.param_bindings {
+            let Some((place, binding)) = self.names.scope.at(&name) else { continue };
+            if place < self.names.param_bindings {
                 continue;
             }
             match binding {
@@ -434,7 +439,8 @@ impl FnCx<'_, '_> {
                 }
                 Binding::Local(local) => {
                     let local = *local;
-                    let ty = self.types[self.locals[local as usize].ty as usize].clone();
+                    let ty =
+                        self.infer.types[self.names.locals[local as usize].ty as usize].clone();
                     let number = self.let_number(local);
                     let ty = self.resolve(&ty);
                     let unknown = has_var(&ty) || ty == Ty::Error;
@@ -527,7 +533,7 @@ impl FnCx<'_, '_> {
     /// Returns the type and the value of a constant number in scope or a const parameter.
     fn named(&self, name: &str, env: &Env) -> Option<(Ty, i128)> {
         if env.own
-            && let Some(binding) = self.scope.find(name)
+            && let Some(binding) = self.names.scope.find(name)
         {
             let Binding::Const(ty, value) = binding else { return None };
             let Mini::Value(value) = mini_value(value) else { return None };
@@ -559,7 +565,7 @@ impl FnCx<'_, '_> {
     fn mini_path(&mut self, path: &ast::Path, env: &Env) -> Mini {
         if let [only] = &path.parts[..] {
             if env.own
-                && let Some(binding) = self.scope.find(&only.name)
+                && let Some(binding) = self.names.scope.find(&only.name)
             {
                 return match binding {
                     Binding::Const(ty, value) if *ty == Ty::size() || *ty == Ty::Bool => {

@@ -30,10 +30,13 @@ impl Cx<'_> {
     ///
     /// The program stays as it is: samples do not become instances.
     pub fn check_uncalled(&mut self, functions: &[FnId]) {
-        let called: HashSet<FnId> = self.keys.keys().map(|(known, _)| *known).collect();
+        let called: HashSet<FnId> = self.instances.keys.keys().map(|(known, _)| *known).collect();
         for &function in functions {
             let generics = &self.program.fns[function].generics;
-            if called.contains(&function) || generics.is_empty() || self.sampled >= MAX_SAMPLED {
+            if called.contains(&function)
+                || generics.is_empty()
+                || self.spent.sampled >= MAX_SAMPLED
+            {
                 continue;
             }
             self.common_errors(function).into_iter().for_each(|error| self.errors.push(error));
@@ -57,7 +60,7 @@ impl Cx<'_> {
             };
             let args = generics.iter().map(sample).collect();
             let found = self.errors_of_sample(function, args);
-            if self.sampled >= MAX_SAMPLED {
+            if self.spent.sampled >= MAX_SAMPLED {
                 return Vec::new();
             }
             let known = |error: &Diagnostic| {
@@ -81,15 +84,18 @@ impl Cx<'_> {
     /// Checks an instance and what it calls, forgets them, and returns the errors.
     fn errors_of_sample(&mut self, function: FnId, args: Vec<Arg>) -> Diagnostics {
         let (first, asserts) = (self.tir.instances.next(), self.tir.asserts.len());
-        let (limits, work) = ((self.rounds, self.steps, self.compared), self.work.replace(0));
+        let (limits, work) = (
+            (self.spent.rounds, self.spent.steps, self.spent.compared),
+            self.spent.work.replace(0),
+        );
         let errors = std::mem::take(&mut self.errors);
         let span = self.program.fns[function].decl.name.span;
         self.instance(function, args, span);
         self.work();
         let found = std::mem::replace(&mut self.errors, errors);
-        for key in self.made.drain_from(first) {
-            if let Some(place) = self.keys.remove(&key) {
-                self.ensured.remove(&place);
+        for key in self.instances.made.drain_from(first) {
+            if let Some(place) = self.instances.keys.remove(&key) {
+                self.instances.ensured.remove(&place);
             }
         }
         for (_, span) in self.tir.asserts.drain(asserts..) {
@@ -97,14 +103,15 @@ impl Cx<'_> {
         }
         drop(self.tir.instances.drain_from(first));
         // Every sample reports its own errors.
-        for alias in self.wrong_aliases.drain(..) {
-            if matches!(self.aliases.get(&alias), Some(AliasState::Wrong)) {
-                self.aliases.remove(&alias);
+        for alias in self.items.wrong_aliases.drain(..) {
+            if matches!(self.items.aliases.get(&alias), Some(AliasState::Wrong)) {
+                self.items.aliases.remove(&alias);
             }
         }
-        let compared = self.compared - limits.2;
-        self.sampled += self.steps - limits.1 + compared + self.work.replace(work);
-        (self.rounds, self.steps, self.compared) = limits;
+        let compared = self.spent.compared - limits.2;
+        self.spent.sampled +=
+            self.spent.steps - limits.1 + compared + self.spent.work.replace(work);
+        (self.spent.rounds, self.spent.steps, self.spent.compared) = limits;
         found
     }
 }

@@ -61,8 +61,8 @@ impl Machine<'_, '_, '_> {
             0 => value.iter().filter(|bit| **bit == Bit::ONE).count().min(2),
             open => open,
         };
-        self.waiting.wires += 5 * bits as u64;
-        self.waiting.ands += 2 * value.width() as u64;
+        self.reuse.waiting.wires += 5 * bits as u64;
+        self.reuse.waiting.ands += 2 * value.width() as u64;
         Some(match (effect, open) {
             (Effect::Sub, 0) => (self.gates.neg(value), Effect::Add),
             _ => (value.clone(), effect),
@@ -116,9 +116,9 @@ impl Machine<'_, '_, '_> {
     fn are_made(&mut self, (wires, ands): (u32, u64)) {
         let wires = u64::from(self.gates.wire_count() - wires);
         let ands = self.gates.and_count() - ands;
-        let Waiting { wires: left, ands: and_left } = self.waiting;
+        let Waiting { wires: left, ands: and_left } = self.reuse.waiting;
         let (wires, ands) = (left.saturating_sub(wires), and_left.saturating_sub(ands));
-        self.waiting = Waiting { wires, ands };
+        self.reuse.waiting = Waiting { wires, ands };
     }
 
     /// Notes what an update adds to the numbers at the end of its way.
@@ -163,7 +163,7 @@ impl Machine<'_, '_, '_> {
         for (start, terms) in sums {
             let width = terms.first().map_or(0, |(term, _)| term.width());
             let number = &mut word[start..start + width];
-            self.room((5 * width * terms.len()) as u64, self.at)?;
+            self.room((5 * width * terms.len()) as u64, self.booking.at)?;
             let sum = match &terms[..] {
                 [(term, Effect::Sub)] => self.gates.sub(number, term),
                 [(term, _)] => self.gates.add(number, term),
@@ -240,7 +240,7 @@ impl Machine<'_, '_, '_> {
         for ((start, width), groups) in parts {
             let mut sum = Word::zero(width);
             self.apply_all(&mut sum, start, &groups)?;
-            let sum = Update::plain(start, Rc::new(sum), self.at);
+            let sum = Update::plain(start, Rc::new(sum), self.booking.at);
             left.push(vec![Update { effect: Effect::Add, ..sum }]);
         }
         Ok(left)

@@ -82,12 +82,12 @@ fn find_cycle(
 
 /// Returns whether an instance or what it calls has asserts.
 pub(super) fn fails(lower: &mut Lower<'_>, place: InstanceId) -> bool {
-    if let Some(&known) = lower.fails.get(&place) {
+    if let Some(&known) = lower.facts.fails.get(&place) {
         return known;
     }
     let Some(Some(instance)) = lower.tir.instances.get(place).cloned() else { return false };
     let fails = can_fail(lower, &instance, &instance.body);
-    lower.fails.insert(place, fails);
+    lower.facts.fails.insert(place, fails);
     fails
 }
 

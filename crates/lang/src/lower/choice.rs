@@ -113,11 +113,11 @@ impl Machine<'_, '_, '_> {
         self.binary_room(BinaryOp::Lt, ty, &a, &b, expr.span)?;
         let value = self.extremum(ty, &a, &b, larger);
         if let Some(value) = &value
-            && std::mem::take(&mut self.wants_values)
+            && std::mem::take(&mut self.told.wanted)
         {
             let (choice, first, second) = self.ordered(ty, (&a, &b), larger);
             let arms = [(choice, first.clone()), (!choice, second.clone())];
-            self.values = Some((value.clone(), self.under_conditions(arms)));
+            self.told.values = Some((value.clone(), self.under_conditions(arms)));
         }
         Ok(value)
     }
@@ -133,13 +133,13 @@ impl Machine<'_, '_, '_> {
             return self.choose_part(frame, Rest::Arms(arms, 0), value, Known::default());
         }
         let key = arms[0].body.id;
-        let excludes = match self.lower.excludes.get(&key) {
+        let excludes = match self.lower.facts.excludes.get(&key) {
             Some(known) => known.clone(),
             None => {
                 let found: Rc<[bool]> =
                     excluding(&self.lower.tir.shapes, &frame.instance.types, arms).into();
-                self.lower.steps += arms.len() as u64;
-                self.lower.excludes.insert(key, found.clone());
+                self.lower.spent.steps += arms.len() as u64;
+                self.lower.facts.excludes.insert(key, found.clone());
                 found
             }
         };
@@ -179,7 +179,7 @@ impl Machine<'_, '_, '_> {
         value: &Word,
         known: Known<'_>,
     ) -> Done<Word> {
-        let wants_values = std::mem::take(&mut self.wants_values);
+        let wants_values = std::mem::take(&mut self.told.wanted);
         let excludes = known.excludes;
         let mark = self.path.len();
         // If each arm excludes the others, its condition alone says that it is taken.
@@ -200,7 +200,7 @@ impl Machine<'_, '_, '_> {
                 };
             match condition.as_constant() {
                 Some(true) if arms.is_empty() => {
-                    self.wants_values = wants_values && part.is_choice();
+                    self.told.wanted = wants_values && part.is_choice();
                     return self.part(frame, part, value);
                 }
                 Some(false) => {
@@ -213,10 +213,10 @@ impl Machine<'_, '_, '_> {
             let reached = if disjoint && is_last { none } else { condition };
             self.path.push((reached, None));
             frame.enter();
-            self.wants_values = part.is_choice();
+            self.told.wanted = part.is_choice();
             let value = self.part(frame, part, value)?;
-            self.wants_values = false;
-            let values = self.values.take().filter(|told| part.is_choice() && told.0 == value);
+            self.told.wanted = false;
+            let values = self.told.values.take().filter(|told| part.is_choice() && told.0 == value);
             let changes = self.leave(frame)?;
             self.path.pop();
             let left = std::mem::replace(&mut frame.left, before.clone());
@@ -274,7 +274,7 @@ impl Machine<'_, '_, '_> {
                     None => fits,
                     Some(guard) => self.guard(frame, fits, guard)?,
                 };
-                self.choices += u64::from(choice.as_constant().is_some());
+                self.counts.choices += u64::from(choice.as_constant().is_some());
                 let changes = |arm: &Arm| arm.guard.as_ref().is_some_and(leaves_or_assigns);
                 let after = match arms.get(next).is_some_and(changes) {
                     true => Rest::Last(Part::Arms(arms, next)),
@@ -291,7 +291,7 @@ impl Machine<'_, '_, '_> {
             Some(choice) => choice[0],
             None => self.eval(frame, condition)?[0],
         };
-        self.choices += u64::from(choice.as_constant().is_some());
+        self.counts.choices += u64::from(choice.as_constant().is_some());
         Ok(choice)
     }
 

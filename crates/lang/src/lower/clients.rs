@@ -182,7 +182,7 @@ impl Clients {
     ) -> Done<Word> {
         let count = self.ports.clients as usize;
         let fails = self.ports.answers.len() > outputs.len();
-        let failure = if fails { machine.code.clone() } else { Word::zero(0) };
+        let failure = if fails { machine.failure.code.clone() } else { Word::zero(0) };
         let component = self.answerer(machine, &given.tags, failure.width())?;
         let of_one = |client: usize| {
             outputs.iter().flat_map(move |output| {

@@ -112,7 +112,7 @@ impl Lower<'_> {
         if self.is_inline(&instance) || (whole && !instance.component) {
             return Ok(None);
         }
-        if !instance.component && self.counts.get(&place).copied().unwrap_or(0) < 2 {
+        if !instance.component && self.facts.counts.get(&place).copied().unwrap_or(0) < 2 {
             return Ok(None);
         }
         if let Some(known) = self.components.general.get(&place) {
@@ -134,8 +134,8 @@ impl Lower<'_> {
             general.filter(|(_, finished)| finished.is_some()).map(|(place, _)| *place).collect();
         functions.sort_unstable();
         self.components = Components { functions, ..Components::default() };
-        self.selectors.clear();
-        self.adders.clear();
+        self.shared.selectors.clear();
+        self.shared.adders.clear();
     }
 
     /// Returns the functions of a finished entry that are components, in order.
@@ -155,12 +155,12 @@ impl Lower<'_> {
         }
         let instance = self.instance(place)?;
         let errors = self.errors.clone();
-        let (steps, further) = (self.steps, self.further);
+        let (steps, further) = (self.spent.steps, self.spent.further);
         // A component that is written later has the effort that it would have had.
-        let effort = std::mem::replace(&mut self.effort, EFFORT / 8);
+        let effort = std::mem::replace(&mut self.spent.effort, EFFORT / 8);
         let written = self.write_variant(place, &instance, number, &known);
-        self.components.steps += self.steps - steps;
-        (self.steps, self.further, self.effort) = (steps, further, effort);
+        self.components.steps += self.spent.steps - steps;
+        (self.spent.steps, self.spent.further, self.spent.effort) = (steps, further, effort);
         let variant = match written {
             // What the general component does not report is no error.
             Err(Failed) => {
@@ -206,7 +206,7 @@ impl Lower<'_> {
         mut builder: ComponentBuilder,
         args: Vec<Word>,
     ) -> Done<Finished> {
-        let before = self.steps;
+        let before = self.spent.steps;
         let open = args.iter().map(|arg| arg.width() - arg.constant_bits()).sum::<usize>();
         let fails = calls::fails(self, place);
         let alive = if fails { builder.input(1)[0] } else { Bit::ONE };
@@ -214,7 +214,7 @@ impl Lower<'_> {
         machine.path.push((alive, Some(alive)));
         machine.given = 1;
         let result = machine.function(instance.clone(), args)?;
-        let never = machine.never;
+        let never = machine.failure.never;
         let (failed, code, booked) = machine.into_parts();
         builder.output(&result);
         let mut outputs = if self.costs.is_some() { result.to_vec() } else { Vec::new() };
@@ -240,7 +240,7 @@ impl Lower<'_> {
         if let (Some(all), true) = (&mut self.costs, is_worth_calls) {
             all.components.push((instance.name.clone(), costs));
         }
-        let steps = self.steps.saturating_sub(before);
+        let steps = self.spent.steps.saturating_sub(before);
         Ok(Finished { body, fails, never, lookups, is_worth_calls, is_linear, steps })
     }
 

@@ -24,9 +24,9 @@ impl Machine<'_, '_, '_> {
         match &expr.kind {
             Kind::If(..) => self.choose_if(frame, expr),
             Kind::Match(value, arms) => {
-                let wants = std::mem::take(&mut self.wants_values);
+                let wants = std::mem::take(&mut self.told.wanted);
                 let value = self.eval(frame, value)?;
-                self.wants_values = wants;
+                self.told.wanted = wants;
                 self.choose_arm(frame, arms, &value)
             }
             Kind::Block(stmts, tail) => self.block(frame, stmts, tail.as_deref(), ty),
@@ -238,11 +238,11 @@ impl Machine<'_, '_, '_> {
         let element = frame.instance.types[body.pattern.ty as usize];
         let mut pace = Pace::new(self);
         // Asked before the first round, and again if rounds have other constants than those before.
-        let most = match self.lower.repeat_all {
+        let most = match self.lower.repeats.all {
             true => Most::Gates(u64::MAX, u64::MAX),
             false => Most::Calls,
         };
-        let mut at_once = may && (self.lower.repeat_all || self.may_call(frame, body.expr));
+        let mut at_once = may && (self.lower.repeats.all || self.may_call(frame, body.expr));
         let mut tries = Tries::new(self.made(), may);
         let mut place = 0;
         let mut least = None;

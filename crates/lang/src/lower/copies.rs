@@ -92,9 +92,9 @@ impl Machine<'_, '_, '_> {
             (Rounds::Array(..), _) if self.names(frame, body.pattern, 0, &mut own.names) => {}
             _ => return Ok(None),
         }
-        let choices = self.choices;
+        let choices = self.counts.choices;
         let Some(part) = self.copied_part(frame, body.expr, &own)? else {
-            self.choices = choices;
+            self.counts.choices = choices;
             return Ok(None);
         };
         let mut bits = Vec::with_capacity(each * rounds_count as usize);
@@ -110,7 +110,7 @@ impl Machine<'_, '_, '_> {
                 self.step(body.expr.span)?;
             }
         }
-        self.lower.steps += count + (bits.len() / COPIED) as u64;
+        self.lower.spent.steps += count + (bits.len() / COPIED) as u64;
         Ok(Some(bits))
     }
 
@@ -175,7 +175,7 @@ impl Machine<'_, '_, '_> {
                 let Some(condition) = self.decided(frame, condition, counter)? else {
                     return Ok(None);
                 };
-                self.choices += 1;
+                self.counts.choices += 1;
                 let then = self.copied_part(frame, then, own)?;
                 let other = self.copied_part(frame, other, own)?;
                 Ok(then

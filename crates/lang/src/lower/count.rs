@@ -55,7 +55,7 @@ fn write(lower: &mut Lower<'_>, place: InstanceId) -> Done<Option<Circuit>> {
             builder.output("code", &code, ty, Receivers::All);
         }
     }
-    match builder.finish_within(&mut lower.effort) {
+    match builder.finish_within(&mut lower.spent.effort) {
         Ok(circuit) => Ok(Some(circuit)),
         Err(error) => lower.error(Code::Limit, span, error.to_string()),
     }

@@ -41,15 +41,15 @@ impl Machine<'_, '_, '_> {
             return;
         }
         let run = self.gates.run_count();
-        if self.derived.run != run || self.derived.words.len() == MOST {
-            self.derived = Derived { run, ..Derived::default() };
+        if self.reuse.derived.run != run || self.reuse.derived.words.len() == MOST {
+            self.reuse.derived = Derived { run, ..Derived::default() };
         }
-        self.derived.words.insert(word.clone(), origin);
+        self.reuse.derived.words.insert(word.clone(), origin);
     }
 
     fn origin(&self, word: &Word) -> Option<Origin> {
-        let is_current = self.derived.run == self.gates.run_count();
-        self.derived.words.get(word).filter(|_| is_current).cloned()
+        let is_current = self.reuse.derived.run == self.gates.run_count();
+        self.reuse.derived.words.get(word).filter(|_| is_current).cloned()
     }
 
     /// Returns whether an unsigned number is less than another, if that says whether a sum or a

@@ -80,7 +80,7 @@ impl Machine<'_, '_, '_> {
                 let Shape::Array(_, len) = *self.lower.tir.shapes.shape(ty) else {
                     return Err(Failed);
                 };
-                self.lower.steps += len;
+                self.lower.spent.steps += len;
                 Ok((0..len).flat_map(|_| value.iter().copied()).collect())
             }
             Kind::Variant(variant, parts) => {
@@ -434,15 +434,15 @@ impl Machine<'_, '_, '_> {
             self.gates.call_words(&component.body, &words).pop().ok_or(Failed)?
         } else {
             let alive = self.alive();
-            let alive: Word = self.gates.and_bit(alive, !self.failed).into();
+            let alive: Word = self.gates.and_bit(alive, !self.failure.failed).into();
             let words: Vec<&Word> = words.iter().chain([&alive]).collect();
             let mut results = self.gates.call_words(&component.body, &words);
-            self.failing_calls += 1;
+            self.counts.failing_calls += 1;
             // A failure of the callee counts only if nothing has failed before.
             let (code, failed) = (results.pop(), results.pop());
             if let (Some(code), Some(failed)) = (code, failed) {
-                self.failed = self.gates.xor_bit(self.failed, failed[0]);
-                self.code = self.gates.xor(&self.code, &code);
+                self.failure.failed = self.gates.xor_bit(self.failure.failed, failed[0]);
+                self.failure.code = self.gates.xor(&self.failure.code, &code);
             }
             results.pop().ok_or(Failed)?
         };
@@ -465,10 +465,10 @@ impl Machine<'_, '_, '_> {
             values.push(decode(&tir.shapes, super::local_type(&callee, param), &bits));
         }
         let mut interp = Interp::new(tir);
-        interp.steps = self.lower.steps.min(interp.limit);
+        interp.steps = self.lower.spent.steps.min(interp.limit);
         interp.limit = super::MAX_STEPS;
         let done = interp.run(&callee, values);
-        self.lower.steps = self.lower.steps.max(interp.steps);
+        self.lower.spent.steps = self.lower.spent.steps.max(interp.steps);
         match done {
             Ok(value) => {
                 let ty = callee.types[callee.result as usize];
@@ -511,12 +511,12 @@ impl Machine<'_, '_, '_> {
         let alive = self.alive();
         fails = self.gates.and_bit(fails, alive);
         fails = self.gates.and_bit(fails, !left);
-        fails = self.gates.and_bit(fails, !self.failed);
-        self.failed = self.gates.xor_bit(self.failed, fails);
+        fails = self.gates.and_bit(fails, !self.failure.failed);
+        self.failure.failed = self.gates.xor_bit(self.failure.failed, fails);
         let number = assert_number(text);
-        for place in 0..self.code.width() {
+        for place in 0..self.failure.code.width() {
             if number >> place & 1 == 1 {
-                self.code[place] = self.gates.xor_bit(self.code[place], fails);
+                self.failure.code[place] = self.gates.xor_bit(self.failure.code[place], fails);
             }
         }
         Ok(())

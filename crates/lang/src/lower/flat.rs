@@ -34,7 +34,7 @@ impl Machine<'_, '_, '_> {
                     known.condition = self.gates.xor_bit(known.condition, condition);
                 }
                 None => {
-                    let update = Update::plain(0, Rc::new(value), self.at);
+                    let update = Update::plain(0, Rc::new(value), self.booking.at);
                     group.push(Update { condition, ..update });
                 }
             }
@@ -67,7 +67,7 @@ impl Machine<'_, '_, '_> {
         let (mut flat, mut nested) = (flat as u64, level);
         let (mut all, mut own) = (Values::default(), Values::default());
         let width = arms.iter().map(|arm| arm.value.width()).max().unwrap_or(0);
-        self.lower.steps += width as u64;
+        self.lower.spent.steps += width as u64;
         for place in 0..width {
             all.clear();
             for (_, arm) in counted(arms) {

@@ -77,7 +77,7 @@ fn saved(tir: &Tir, entry: &Entry, circuit: &Circuit, function: Span) -> Option<
     let mut errors = Diagnostics::default();
     let mut lower = Lower::new(tir, &mut errors, entry.instance);
     lower.written_out = Some(function);
-    (lower.steps, lower.effort) = (MAX_STEPS - STEPS, EFFORT / 8);
+    (lower.spent.steps, lower.spent.effort) = (MAX_STEPS - STEPS, EFFORT / 8);
     let (other, _) = write_entry(&mut lower, entry).ok()?;
     let [before, after] = [circuit, &other].map(Totals::of);
     if after.lookups > before.lookups {

@@ -61,7 +61,7 @@ impl Machine<'_, '_, '_> {
         if !self.is_better_once(place, &both)? {
             return Ok(None);
         }
-        self.wants_values = false;
+        self.told.wanted = false;
         let choice = self.choice(frame, condition)?;
         if let Some(first) = choice.as_constant() {
             return self.eval(frame, if first { then } else { otherwise }).map(Some);

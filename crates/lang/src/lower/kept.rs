@@ -58,7 +58,7 @@ impl Machine<'_, '_, '_> {
 
     /// Returns whether the function's result for these arguments is there.
     pub(super) fn is_kept(&self, place: InstanceId, args: &[Word]) -> bool {
-        self.kept.results.contains_key(&self.call_key(place, args))
+        self.reuse.kept.results.contains_key(&self.call_key(place, args))
     }
 
     /// Returns the result of a function that cannot fail: `write` writes it, unless that has been
@@ -74,19 +74,19 @@ impl Machine<'_, '_, '_> {
             return write(self);
         }
         let key = self.call_key(place, args);
-        if let Some((result, choices)) = self.kept.results.get(&key) {
-            self.choices += choices;
+        if let Some((result, choices)) = self.reuse.kept.results.get(&key) {
+            self.counts.choices += choices;
             return Ok(result.clone());
         }
-        let choices = self.choices;
+        let choices = self.counts.choices;
         let result = write(self)?;
         let more = bits + result.width() + 64;
         if result.width() <= MOST_BITS {
-            if self.kept.bits + more > MOST_KEPT {
-                self.kept = Kept::default();
+            if self.reuse.kept.bits + more > MOST_KEPT {
+                self.reuse.kept = Kept::default();
             }
-            self.kept.bits += more;
-            self.kept.results.insert(key, (result.clone(), self.choices - choices));
+            self.reuse.kept.bits += more;
+            self.reuse.kept.results.insert(key, (result.clone(), self.counts.choices - choices));
         }
         Ok(result)
     }

@@ -122,7 +122,7 @@ impl Machine<'_, '_, '_> {
         for round in 0..rounds {
             let place = match &number {
                 Some(number) => {
-                    self.lower.steps += u64::from(round.is_multiple_of(16));
+                    self.lower.spent.steps += u64::from(round.is_multiple_of(16));
                     number.value(counter.at(round)).map(u128::from)
                 }
                 None => None,
@@ -155,7 +155,7 @@ impl Machine<'_, '_, '_> {
         number: Option<&Number>,
     ) -> Done<Word> {
         if let Some(value) = number.and_then(|number| number.value(counter.at(round))) {
-            self.lower.steps += u64::from(round.is_multiple_of(16));
+            self.lower.spent.steps += u64::from(round.is_multiple_of(16));
             let ty = frame.instance.types[expr.ty as usize];
             return Ok(Word::constant(self.width(ty), value.into()));
         }

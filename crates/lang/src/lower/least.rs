@@ -22,11 +22,11 @@ impl Lower<'_> {
         if !is_written || !calls::fails(self, place) {
             return 1;
         }
-        if let Some(&known) = self.least.get(&(place, whole)) {
+        if let Some(&known) = self.facts.least.get(&(place, whole)) {
             return known;
         }
         // A function that calls itself is reported elsewhere.
-        self.least.insert((place, whole), 1);
+        self.facts.least.insert((place, whole), 1);
         let (mut steps, mut called) = (0u64, Vec::new());
         certain(&instance.body, &mut |expr| {
             steps += u64::from(is_step(expr));
@@ -39,7 +39,7 @@ impl Lower<'_> {
         for call in called {
             steps = steps.saturating_add(self.least(instance.calls[call], whole));
         }
-        self.least.insert((place, whole), steps);
+        self.facts.least.insert((place, whole), steps);
         steps
     }
 }
@@ -53,7 +53,7 @@ impl Machine<'_, '_, '_> {
 
     /// Refuses what takes at least `least` more steps, if fewer are left.
     pub(super) fn steps_for(&mut self, least: u64, span: Span) -> Done<()> {
-        if self.lower.steps.saturating_add(least) > MAX_STEPS {
+        if self.lower.spent.steps.saturating_add(least) > MAX_STEPS {
             return self.beyond(false, span);
         }
         Ok(())

@@ -376,7 +376,7 @@ impl Machine<'_, '_, '_> {
         let value = value.unwrap_or_else(|| Word::zero(arms[0].value.width()));
         if wants_values && self.is_flat(&arms) {
             let group = self.flattened(&arms, &mut taken);
-            self.values = Some((value.clone(), group));
+            self.told.values = Some((value.clone(), group));
         }
         Ok(value)
     }
@@ -415,7 +415,7 @@ impl Machine<'_, '_, '_> {
             let before = Some(frame.word(local).clone());
             items.push(Item { before, changes, target: Target::Local(local) });
         }
-        let at = self.at;
+        let at = self.booking.at;
         let all = |value: Rc<Word>| vec![vec![Update::plain(0, value, at)]];
         let before = frame.left.flags();
         for (flag, &before) in before.iter().enumerate() {
@@ -482,7 +482,7 @@ impl Machine<'_, '_, '_> {
         let arms = ranks.count.len();
         let mut values = BitValues::default();
         for (range, here) in segments(&ranges) {
-            self.lower.steps += (range.len() * here.len()) as u64 / 32;
+            self.lower.spent.steps += (range.len() * here.len()) as u64 / 32;
             let groups: Vec<_> = here.chunk_by(|&a, &b| updates[a].0 == updates[b].0).collect();
             let groups: Vec<((usize, usize), Vec<&Update>)> = groups
                 .into_iter()
@@ -519,7 +519,7 @@ impl Machine<'_, '_, '_> {
                 }
                 sum[place].extend(group.into_iter().map(|update| {
                     let condition = self.gates.and_bit(taken, update.condition);
-                    Update { condition, at: self.at, ..update }
+                    Update { condition, at: self.booking.at, ..update }
                 }));
             }
         }
@@ -544,16 +544,16 @@ impl Machine<'_, '_, '_> {
         let mut selected: Vec<Update> = Vec::new();
         for (range, here) in segments(&ranges) {
             let mut bits = Vec::with_capacity(range.len());
-            self.room(3 * (range.len() * here.len()) as u64, self.at)?;
+            self.room(3 * (range.len() * here.len()) as u64, self.booking.at)?;
             for place in range.clone() {
                 let listed = here.iter().map(|&at| &parts[at]);
                 let listed = listed.map(|(arm, part)| (*arm, Some(part.value[place - part.start])));
                 let listed: Vec<_> = listed.collect();
                 bits.push(self.chain(old[place], &listed, arms, ranks));
             }
-            self.lower.steps += (range.len() * here.len()) as u64 / 32;
+            self.lower.spent.steps += (range.len() * here.len()) as u64 / 32;
             let value = Rc::new(Word::from(bits));
-            selected.push(Update::plain(range.start, value, self.at));
+            selected.push(Update::plain(range.start, value, self.booking.at));
         }
         Ok(selected)
     }
@@ -610,7 +610,7 @@ impl Machine<'_, '_, '_> {
         for (range, part) in complete.iter().zip(parts) {
             let mut word = Word::zero(range.len());
             self.apply(&mut word, range.start, &part, true)?;
-            self.write(frame, local, Update::plain(range.start, Rc::new(word), self.at))?;
+            self.write(frame, local, Update::plain(range.start, Rc::new(word), self.booking.at))?;
         }
         if rest.is_empty() { Ok(()) } else { self.update(frame, local, rest) }
     }
@@ -632,7 +632,7 @@ impl Machine<'_, '_, '_> {
             });
             let here: Vec<Group> = here.filter(|group| !group.is_empty()).collect();
             self.apply_all(&mut word, range.start, &here)?;
-            parts.push(Update::plain(range.start, Rc::new(word), self.at));
+            parts.push(Update::plain(range.start, Rc::new(word), self.booking.at));
         }
         Ok(parts)
     }

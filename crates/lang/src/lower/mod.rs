@@ -119,28 +119,55 @@ type Never = (u32, Span);
 pub struct Lower<'a> {
     tir: &'a Tir,
     errors: &'a mut Diagnostics,
+    facts: Facts,
+    repeats: Repeats,
+    components: components::Components,
+    shared: Shared,
+    code_bits: usize,
+    spent: Spent,
+    /// A function that is written out, though nothing marks it.
+    written_out: Option<Span>,
+    /// AND gates by place, if requested.
+    pub costs: Option<Costs>,
+}
+
+/// What has been found out about the program.
+#[derive(Default)]
+struct Facts {
     /// How often each instance is called; 2 means twice or more.
     counts: HashMap<InstanceId, u8>,
     fails: HashMap<InstanceId, bool>,
     least: least::Least,
-    components: components::Components,
     assigned: HashMap<ExprId, Rc<[Local]>>,
     /// Which arms of a `match` exclude all before, by the first arm's body.
     excludes: HashMap<ExprId, Rc<[bool]>>,
-    /// The bodies of loops that cannot be repeats of calls.
-    refused: HashSet<ExprId>,
     /// Whether bodies of loops call what may be a component, also by whether unmarked functions are
     /// written out.
     may_call: HashMap<(ExprId, bool), bool>,
-    /// Whether every loop that can be a repeat is one.
-    repeat_all: bool,
-    /// How many loops of each function are repeats.
+}
+
+/// Which loops are repeats of calls.
+#[derive(Default)]
+struct Repeats {
+    /// The bodies of loops that cannot be.
+    refused: HashSet<ExprId>,
+    /// Whether every loop that can be one is one.
+    all: bool,
+    /// How many loops of each function are.
     loops: HashMap<String, u32>,
-    /// Components that select among two words: by their width, and by the place that asks.
+}
+
+/// Components that no function of the program is.
+#[derive(Default)]
+struct Shared {
+    /// Those that select among two words: by their width, and by the place that asks.
     selectors: HashMap<(usize, Span), Subcircuit>,
-    /// Components that add blocks of numbers.
+    /// Those that add blocks of numbers.
     adders: HashMap<sums::AdderKey, sums::Adder>,
-    code_bits: usize,
+}
+
+/// What the lowering has taken of that for which there is a limit.
+struct Spent {
     steps: u64,
     /// The steps among them that are counted for many gates.
     further: u64,
@@ -148,10 +175,6 @@ pub struct Lower<'a> {
     effort: u64,
     /// How many expressions are being written, one within the other, in all components.
     deep: u32,
-    /// A function that is written out, though nothing marks it.
-    written_out: Option<Span>,
-    /// AND gates by place, if requested.
-    pub costs: Option<Costs>,
 }
 
 /// What is booked for a component under construction.
@@ -196,20 +219,33 @@ impl Booked {
 struct Machine<'l, 'a, 'g> {
     lower: &'l mut Lower<'a>,
     gates: &'g mut Gates,
-    /// Whether an assert has failed.
-    failed: Bit,
-    /// The number of the first that did, plus one.
-    code: Word,
+    failure: Failure,
     /// The surrounding secret choices, each with the conjunction of all up to it once that is
     /// needed.
     path: Vec<(Bit, Option<Bit>)>,
     /// How many of these choices the caller made: one in a component.
     given: usize,
-    /// An assert that always fails.
-    never: Option<Never>,
     /// Whether unmarked functions are written out, as in a marked component.
     whole: bool,
     depth: u32,
+    counts: Counts,
+    told: Told,
+    reuse: Reuse,
+    booking: Booking,
+}
+
+/// Whether an assert has failed, and which.
+struct Failure {
+    failed: Bit,
+    /// The number of the first that did, plus one.
+    code: Word,
+    /// An assert that always fails.
+    never: Option<Never>,
+}
+
+/// What a component has asked for so far.
+#[derive(Default)]
+struct Counts {
     /// How many calls and repeats there are that can fail.
     failing_calls: u64,
     /// How many choices of `if` and `match` were known while compiling.
@@ -218,10 +254,20 @@ struct Machine<'l, 'a, 'g> {
     asked: u64,
     /// The further steps that are counted for gates that were made.
     further: u64,
-    /// Whether the next choice tells of which values its value is one.
-    wants_values: bool,
+}
+
+/// Of which values a choice is one.
+#[derive(Default)]
+struct Told {
+    /// Whether the next choice tells it.
+    wanted: bool,
     /// The value of the last choice that told, and of which values it is one.
     values: Option<(Word, state::Group)>,
+}
+
+/// What has been written, and is taken where it is asked for again.
+#[derive(Default)]
+struct Reuse {
     waiting: addends::Waiting,
     derived: derived::Derived,
     /// Results of functions that were written out.
@@ -230,6 +276,11 @@ struct Machine<'l, 'a, 'g> {
     sums: HashMap<sums::Summed, Word>,
     /// The numbers that were compared, each with whether the first is less than the second.
     compared: HashMap<[Word; 2], Bit>,
+}
+
+/// Which place of the text pays for gates.
+#[derive(Default)]
+struct Booking {
     /// What is asked for by place, the current place, and the AND gates when it was entered.
     costs: HashMap<Span, Totals>,
     at: Span,
@@ -247,23 +298,12 @@ impl<'a> Lower<'a> {
         Lower {
             tir,
             errors,
-            counts,
-            fails: HashMap::new(),
-            least: HashMap::new(),
+            facts: Facts { counts, ..Facts::default() },
+            repeats: Repeats::default(),
             components: components::Components::default(),
-            assigned: HashMap::new(),
-            excludes: HashMap::new(),
-            refused: HashSet::new(),
-            may_call: HashMap::new(),
-            repeat_all: false,
-            loops: HashMap::new(),
-            selectors: HashMap::new(),
-            adders: HashMap::new(),
+            shared: Shared::default(),
             code_bits,
-            steps: 0,
-            further: 0,
-            effort: EFFORT,
-            deep: 0,
+            spent: Spent { steps: 0, further: 0, effort: EFFORT, deep: 0 },
             written_out: None,
             costs: None,
         }
@@ -299,10 +339,10 @@ impl<'a> Lower<'a> {
         outputs: &[Bit],
     ) -> Result<(Subcircuit, HashMap<Span, Totals>), CircuitError> {
         if self.costs.is_none() {
-            return Ok((builder.finish_within(&mut self.effort)?, HashMap::new()));
+            return Ok((builder.finish_within(&mut self.spent.effort)?, HashMap::new()));
         }
         let profile = builder.profile(outputs);
-        let (body, trace) = builder.finish_traced(&mut self.effort)?;
+        let (body, trace) = builder.finish_traced(&mut self.spent.effort)?;
         Ok((body, booked.finished(profile, &trace, start)))
     }
 
@@ -337,28 +377,15 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         Machine {
             lower,
             gates,
-            failed: Bit::ZERO,
-            code,
+            failure: Failure { failed: Bit::ZERO, code, never: None },
             path: Vec::new(),
             given: 0,
-            never: None,
             whole,
             depth: 0,
-            failing_calls: 0,
-            choices: 0,
-            asked: gates_asked,
-            further: 0,
-            wants_values: false,
-            values: None,
-            waiting: addends::Waiting::default(),
-            derived: derived::Derived::default(),
-            kept: Kept::default(),
-            sums: HashMap::new(),
-            compared: HashMap::new(),
-            costs: HashMap::new(),
-            at: Span::default(),
-            since: 0,
-            marks: Vec::new(),
+            counts: Counts { asked: gates_asked, ..Counts::default() },
+            told: Told::default(),
+            reuse: Reuse::default(),
+            booking: Booking::default(),
         }
     }
 
@@ -366,7 +393,9 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     fn into_parts(mut self) -> (Bit, Word, Booked) {
         self.account(Span::default());
         self.count_gates();
-        (self.failed, self.code, Booked { places: self.costs, marks: self.marks })
+        let Machine { failure, booking, .. } = self;
+        let booked = Booked { places: booking.costs, marks: booking.marks };
+        (failure.failed, failure.code, booked)
     }
 
     /// Books the gates made since the last call to the current place, moves to `next`, and returns
@@ -376,22 +405,23 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             return next;
         }
         let now = self.gates.own_and_count();
-        if now != self.since {
-            self.costs.entry(self.at).or_default().asked += now - self.since;
+        if now != self.booking.since {
+            self.booking.costs.entry(self.booking.at).or_default().asked +=
+                now - self.booking.since;
         }
-        self.since = now;
+        self.booking.since = now;
         let wire = self.gates.next_wire();
-        match self.marks.last_mut() {
+        match self.booking.marks.last_mut() {
             Some(last) if last.0 == wire => last.1 = next,
-            _ => self.marks.push((wire, next)),
+            _ => self.booking.marks.push((wire, next)),
         }
-        std::mem::replace(&mut self.at, next)
+        std::mem::replace(&mut self.booking.at, next)
     }
 
     /// Books costs that are not gates to a place.
     fn book(&mut self, at: Span, more: Totals) {
         if self.lower.costs.is_some() {
-            *self.costs.entry(at).or_default() += more;
+            *self.booking.costs.entry(at).or_default() += more;
         }
     }
 
@@ -400,9 +430,9 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     }
 
     fn step(&mut self, span: Span) -> Done<()> {
-        self.lower.steps += EXPRESSION;
+        self.lower.spent.steps += EXPRESSION;
         self.count_gates();
-        if self.lower.steps > MAX_STEPS {
+        if self.lower.spent.steps > MAX_STEPS {
             return self.beyond(false, span);
         }
         self.room(0, span)
@@ -411,37 +441,37 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     /// Counts the gates that were asked for since the last call.
     fn count_gates(&mut self) {
         let asked = self.gates.asked();
-        self.lower.steps += asked - std::mem::replace(&mut self.asked, asked);
+        self.lower.spent.steps += asked - std::mem::replace(&mut self.counts.asked, asked);
         let (ands, xors) = (self.gates.own_and_count(), self.gates.xor_count());
         let linear = xors.saturating_sub(FREE_LINEAR + LINEAR_PER_AND * ands);
         let further = LINEAR * linear + FAR * (ands + xors).saturating_sub(CROWD);
         // An AND may bring back what was counted for XORs.
-        let more = further.saturating_sub(self.further);
-        self.lower.steps += more;
-        self.lower.further += more;
-        self.further = self.further.max(further);
+        let more = further.saturating_sub(self.counts.further);
+        self.lower.spent.steps += more;
+        self.lower.spent.further += more;
+        self.counts.further = self.counts.further.max(further);
     }
 
     /// Counts the copying of this many bits.
     fn copied(&mut self, bits: usize) {
-        self.lower.steps += (bits / COPIED) as u64;
+        self.lower.spent.steps += (bits / COPIED) as u64;
     }
 
     /// Writes a part within the current one, unless it is too deep for the stack.
     fn deeper<T>(&mut self, span: Span, part: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
-        if self.lower.deep >= MAX_DEEP {
+        if self.lower.spent.deep >= MAX_DEEP {
             return self.lower.error(Code::Limit, span, TOO_DEEP);
         }
-        self.lower.deep += 1;
+        self.lower.spent.deep += 1;
         let done = part(self);
-        self.lower.deep -= 1;
+        self.lower.spent.deep -= 1;
         done
     }
 
     /// Refuses what would make more gates than a component may have, or take too many steps, before
     /// it makes them.
     fn room(&mut self, gates: u64, span: Span) -> Done<()> {
-        if self.lower.steps.saturating_add(gates) > MAX_STEPS {
+        if self.lower.spent.steps.saturating_add(gates) > MAX_STEPS {
             return self.beyond(false, span);
         }
         if u64::from(self.gates.wire_count()).saturating_add(gates) > u64::from(MAX_WIRES) {
@@ -488,7 +518,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     /// decides whether that is.
     fn never_holds(&mut self, (text, span): Never) -> Done<()> {
         if self.given > 0 {
-            self.never.get_or_insert((text, span));
+            self.failure.never.get_or_insert((text, span));
             return Ok(());
         }
         let text = &self.lower.tir.asserts[text as usize].0;
@@ -502,7 +532,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             let message = "functions call each other more than 256 deep";
             return self.lower.error(Code::Limit, instance.span, message);
         }
-        self.lower.steps += CALL;
+        self.lower.spent.steps += CALL;
         let mut frame = Frame::new(instance.clone(), None);
         for (&param, arg) in instance.params.iter().zip(args) {
             frame.declare(param, arg);
@@ -532,11 +562,11 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
 
     /// Returns the variables that an expression changes but does not itself declare.
     fn assigned(&mut self, expr: &Expr) -> Rc<[Local]> {
-        if let Some(known) = self.lower.assigned.get(&expr.id) {
+        if let Some(known) = self.lower.facts.assigned.get(&expr.id) {
             return known.clone();
         }
         let found: Rc<[Local]> = assigned(expr).into();
-        self.lower.assigned.insert(expr.id, found.clone());
+        self.lower.facts.assigned.insert(expr.id, found.clone());
         found
     }
 }

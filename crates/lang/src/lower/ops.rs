@@ -140,7 +140,7 @@ impl Machine<'_, '_, '_> {
             return self.gates.lt(&a, &b);
         }
         let key = [b, a];
-        let other = self.compared.get(&key).copied();
+        let other = self.reuse.compared.get(&key).copied();
         let [b, a] = key;
         let less = match other {
             Some(greater) => {
@@ -149,10 +149,10 @@ impl Machine<'_, '_, '_> {
             }
             None => self.gates.lt(&a, &b),
         };
-        if self.compared.len() == MOST_COMPARED {
-            self.compared.clear();
+        if self.reuse.compared.len() == MOST_COMPARED {
+            self.reuse.compared.clear();
         }
-        self.compared.insert([a, b], less);
+        self.reuse.compared.insert([a, b], less);
         less
     }
 

@@ -150,7 +150,7 @@ impl Machine<'_, '_, '_> {
             }
         };
         let element = outer.strided(self.gates, all, width);
-        self.lower.steps += (places.len() * width) as u64 / 64;
+        self.lower.spent.steps += (places.len() * width) as u64 / 64;
         outer.others.insert((key, places), element.clone());
         Ok(element)
     }

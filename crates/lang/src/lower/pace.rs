@@ -29,7 +29,7 @@ pub(super) struct Pace {
 
 impl Pace {
     pub(super) fn new(machine: &Machine<'_, '_, '_>) -> Pace {
-        let choices = machine.choices;
+        let choices = machine.counts.choices;
         Pace { at: machine.taken(), rounds: [[0; 3]; 2], count: 0, choices }
     }
 }
@@ -42,8 +42,8 @@ impl Machine<'_, '_, '_> {
 
     fn taken(&self) -> Taken {
         // What is counted for many gates makes rounds that shrink seem to grow.
-        let steps = self.lower.steps - self.lower.further;
-        let (wires, waiting) = (u64::from(self.gates.wire_count()), self.waiting.wires);
+        let steps = self.lower.spent.steps - self.lower.spent.further;
+        let (wires, waiting) = (u64::from(self.gates.wire_count()), self.reuse.waiting.wires);
         [wires + waiting, self.gates.memory(), steps + waiting]
     }
 
@@ -73,7 +73,10 @@ impl Machine<'_, '_, '_> {
         pace.at = now;
         pace.rounds = [pace.rounds[1], round];
         pace.count += 1;
-        if pace.count < 2 || pace.choices != self.choices || now.iter().all(|&now| now < LITTLE) {
+        if pace.count < 2
+            || pace.choices != self.counts.choices
+            || now.iter().all(|&now| now < LITTLE)
+        {
             return None;
         }
         let left = left();

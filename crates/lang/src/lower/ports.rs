@@ -25,7 +25,7 @@ pub fn lower_entry_as_repeats(
     errors: &mut Diagnostics,
 ) -> Result<Circuit, Failed> {
     let mut lower = Lower::new(tir, errors, entry.instance);
-    lower.repeat_all = true;
+    lower.repeats.all = true;
     write_entry(&mut lower, entry).map(|(circuit, _)| circuit)
 }
 
@@ -87,7 +87,7 @@ pub(super) fn write_entry(lower: &mut Lower<'_>, entry: &Entry) -> Done<(Circuit
     drop((result, given, answers));
     lower.drop_components();
     let Some(mut all) = lower.costs.take() else {
-        let circuit = builder.finish_within(&mut lower.effort);
+        let circuit = builder.finish_within(&mut lower.spent.effort);
         return match circuit {
             Ok(circuit) => Ok((circuit, None)),
             Err(error) => lower.error(Code::Limit, span, error.to_string()),
@@ -95,7 +95,7 @@ pub(super) fn write_entry(lower: &mut Lower<'_>, entry: &Entry) -> Done<(Circuit
     };
     outputs.extend(code.iter().filter(|_| can_fail));
     let profile = builder.profile(&outputs);
-    let (circuit, trace) = match builder.finish_traced(&mut lower.effort) {
+    let (circuit, trace) = match builder.finish_traced(&mut lower.spent.effort) {
         Ok(done) => done,
         Err(error) => return lower.error(Code::Limit, span, error.to_string()),
     };

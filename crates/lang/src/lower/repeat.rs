@@ -154,11 +154,11 @@ impl Machine<'_, '_, '_> {
     /// Returns whether an expression calls what may be a component.
     pub(super) fn may_call(&mut self, frame: &Frame, expr: &Expr) -> bool {
         let key = (expr.id, self.whole);
-        if let Some(&known) = self.lower.may_call.get(&key) {
+        if let Some(&known) = self.lower.facts.may_call.get(&key) {
             return known;
         }
         let found = self.finds_call(frame, expr);
-        self.lower.may_call.insert(key, found);
+        self.lower.facts.may_call.insert(key, found);
         found
     }
 
@@ -176,7 +176,7 @@ impl Machine<'_, '_, '_> {
             let mut next = Vec::new();
             for place in called {
                 let Ok(instance) = self.lower.instance(place) else { continue };
-                let often = self.lower.counts.get(&place).copied().unwrap_or(0) > 1;
+                let often = self.lower.facts.counts.get(&place).copied().unwrap_or(0) > 1;
                 if !self.lower.is_inline(&instance)
                     && (instance.component || (often && !self.whole))
                 {
@@ -201,7 +201,7 @@ impl Machine<'_, '_, '_> {
     ) -> Done<Repeated> {
         let key = body.expr.id;
         let Ok(mut count) = u32::try_from(count) else { return Ok(Repeated::default()) };
-        let asked_before = matches!(most, Most::Calls) && self.lower.refused.contains(&key);
+        let asked_before = matches!(most, Most::Calls) && self.lower.repeats.refused.contains(&key);
         let is_inside = |outer: &Outer| mentions(body.expr, &outer.arrays);
         if count < 2
             || asked_before
@@ -210,12 +210,12 @@ impl Machine<'_, '_, '_> {
         {
             return Ok(Repeated::default());
         }
-        let fewest = if most.is_large() && !self.lower.repeat_all { FEWEST } else { 2 };
+        let fewest = if most.is_large() && !self.lower.repeats.all { FEWEST } else { 2 };
         let errors = self.lower.errors.clone();
         let function = frame.instance.name.clone();
-        let loops = self.lower.loops.get(&function).copied().unwrap_or(0);
+        let loops = self.lower.repeats.loops.get(&function).copied().unwrap_or(0);
         let booked = self.lower.costs.as_ref().map_or(0, |costs| costs.components.len());
-        self.lower.loops.insert(function.clone(), loops + 1);
+        self.lower.repeats.loops.insert(function.clone(), loops + 1);
         let name = format!("{function} loop {}", loops + 1);
         let fails = calls::can_fail(self.lower, &frame.instance, body.expr);
         let alive = if fails { Some(self.alive()) } else { None };
@@ -224,7 +224,7 @@ impl Machine<'_, '_, '_> {
         let mut alike = 0;
         for trial in 0..TRIALS {
             let width: usize = guess.carried.iter().map(|(_, word)| word.width()).sum();
-            self.lower.steps += TRIAL + width as u64 / 16;
+            self.lower.spent.steps += TRIAL + width as u64 / 16;
             let (at, named) = ((place, count), (body, name.clone()));
             match self.trial(frame, rounds, at, named, (most, alive), &guess) {
                 Ok(Outcome::Fits(trial)) => {
@@ -250,7 +250,7 @@ impl Machine<'_, '_, '_> {
         *self.lower.errors = errors;
         self.forget_loops(&function, loops, booked);
         if alike == 0 {
-            self.lower.refused.insert(key);
+            self.lower.repeats.refused.insert(key);
         }
         Ok(Repeated { rounds: 0, alike })
     }
@@ -290,7 +290,7 @@ impl Machine<'_, '_, '_> {
     /// Frees the names of the loops in a body that is written out after all, and drops what was
     /// booked for them.
     fn forget_loops(&mut self, function: &str, loops: u32, booked: usize) {
-        self.lower.loops.insert(function.to_string(), loops);
+        self.lower.repeats.loops.insert(function.to_string(), loops);
         if let Some(costs) = &mut self.lower.costs {
             let prefix = format!("{function} loop ");
             let mut place = 0;
@@ -364,7 +364,7 @@ impl Machine<'_, '_, '_> {
             outer.counter = counter(rounds, place, count, body);
         }
         let mut machine = Machine::new(self.lower, &mut builder, whole);
-        (machine.depth, machine.failed, machine.code) = (depth, failed, code);
+        (machine.depth, machine.failure.failed, machine.failure.code) = (depth, failed, code);
         machine.account(body.expr.span);
         if let (Some(alive), Some(outer)) = (alive, &mut inner.outer) {
             let alive = outer.bit(machine.gates, alive);
@@ -386,7 +386,7 @@ impl Machine<'_, '_, '_> {
             return Ok(Outcome::Again(after));
         }
         let Some(scattered) = machine.scattered(&mut inner) else { return Ok(Outcome::Clash) };
-        let (guards, never) = (machine.failing_calls, machine.never);
+        let (guards, never) = (machine.counts.failing_calls, machine.failure.never);
         let (failed, code, booked) = machine.into_parts();
         let (failed, code) = match alive {
             Some(_) => (&[failed][..], &code[..]),
@@ -456,7 +456,7 @@ impl Machine<'_, '_, '_> {
         values: &mut Joiner,
     ) -> Done<()> {
         let span = body.expr.span;
-        self.never = self.never.or(trial.never);
+        self.failure.never = self.failure.never.or(trial.never);
         let before = self.account(span);
         let mut args: Vec<Argument<'_>> = Vec::new();
         for ((_, word), fates) in guess.carried.iter().zip(&trial.fates) {
@@ -484,7 +484,7 @@ impl Machine<'_, '_, '_> {
             Rounds::Range(low) => self.counter_argument(element, low + place),
             Rounds::Array(..) => Argument::Strided(&rest),
         });
-        let (failed, code) = ([self.failed], self.code.clone());
+        let (failed, code) = ([self.failure.failed], self.failure.code.clone());
         if fails {
             args.extend([Argument::Carried(&failed), Argument::Carried(&code)]);
         }
@@ -507,9 +507,9 @@ impl Machine<'_, '_, '_> {
             self.write(frame, *local, Update::plain(0, Rc::new(word), span))?;
         }
         if fails {
-            self.failed = results.next().unwrap_or(self.failed);
-            self.failing_calls += 1;
-            self.code = results.take(self.lower.code_bits).collect();
+            self.failure.failed = results.next().unwrap_or(self.failure.failed);
+            self.counts.failing_calls += 1;
+            self.failure.code = results.take(self.lower.code_bits).collect();
         }
         let each = others.width() / count as usize;
         self.scatter(frame, &trial.given, (&others, each), span)?;
@@ -545,7 +545,7 @@ impl Machine<'_, '_, '_> {
         }
         let each = body.output_count().saturating_sub(carried);
         let given = each.saturating_mul(count.into());
-        self.lower.steps += given.saturating_add(bits + 2 * carried) / PASSED;
+        self.lower.spent.steps += given.saturating_add(bits + 2 * carried) / PASSED;
     }
 
     fn counter_argument(&self, ty: TyId, first: BigInt) -> Argument<'static> {

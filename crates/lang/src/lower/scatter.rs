@@ -189,7 +189,7 @@ impl Machine<'_, '_, '_> {
         let (places, width) = self.element_places(frame, ty, indices)?.ok_or(Failed)?;
         let Some(outer) = &mut frame.outer else { return Err(Failed) };
         for known in outer.scattered.iter().filter(|known| known.array == array) {
-            self.lower.steps += places.len() as u64 / 64;
+            self.lower.spent.steps += places.len() as u64 / 64;
             if known.places == places {
                 return Ok(known.variable);
             }
@@ -218,7 +218,7 @@ impl Machine<'_, '_, '_> {
         let all = places.iter().flat_map(|&p| open.iter().map(move |&at| (p, at as usize)));
         let all: Word = all.map(|(place, at)| bit(place, at)).collect();
         let passed = outer.passed.len();
-        self.lower.steps += (places.len() * width) as u64 / 64;
+        self.lower.spent.steps += (places.len() * width) as u64 / 64;
         if !open.is_empty() {
             let inputs = self.gates.further_input(open.len() as u32);
             for (&at, &input) in open.iter().zip(&inputs[..]) {
@@ -251,7 +251,7 @@ impl Machine<'_, '_, '_> {
             })
             .collect();
         let accesses: usize = elements.iter().map(|element| element.places.len()).sum();
-        self.lower.steps += accesses as u64 / 8;
+        self.lower.spent.steps += accesses as u64 / 8;
         let sources = sources(&elements, &changed)?;
         let outer = frame.outer.as_mut()?;
         let mut result = Scattered { carried: Vec::new(), outputs: Vec::new(), given: Vec::new() };
@@ -297,7 +297,7 @@ impl Machine<'_, '_, '_> {
                 for run in changed.chunk_by(|a, b| a + 1 == *b) {
                     let value: Word = outputs.by_ref().take(run.len()).collect();
                     let start = base + run[0] as usize;
-                    self.lower.steps += 1;
+                    self.lower.spent.steps += 1;
                     self.write(frame, *array, Update::plain(start, Rc::new(value), span))?;
                 }
             }

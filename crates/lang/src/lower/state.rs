@@ -390,12 +390,12 @@ impl Machine<'_, '_, '_> {
     /// Leaves an arm: takes back what it has written, and returns that as updates.
     pub(super) fn leave(&mut self, frame: &mut Frame) -> Done<Vec<(Local, Vec<Group>)>> {
         let notes = frame.logs.pop().unwrap_or_default();
-        self.lower.steps += notes.len() as u64;
+        self.lower.spent.steps += notes.len() as u64;
         let written = if frame.left.returned == Bit::ONE { Vec::new() } else { written(&notes) };
         let mut changes = Vec::with_capacity(written.len());
         for (local, written) in written {
             let variable = &frame.locals[local as usize];
-            let at = self.at;
+            let at = self.booking.at;
             let update = |start, value| Update::plain(start, value, at);
             if written.all {
                 let word = self.settled(variable)?;
@@ -440,7 +440,7 @@ impl Machine<'_, '_, '_> {
             let at = group[here[0]].at;
             let before = self.account(at);
             let work = range.len() as u64 * here.len() as u64;
-            self.lower.steps += work / 32;
+            self.lower.spent.steps += work / 32;
             self.room(work.saturating_mul(4), at)?;
             let mut rest = Bit::ONE;
             for &update in &here {

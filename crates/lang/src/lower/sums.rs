@@ -53,7 +53,7 @@ impl Machine<'_, '_, '_> {
         }
         let Some(rows) = numbers.rows() else { return Ok(None) };
         let key = (rows, part, width);
-        if let Some(known) = self.sums.get(&key) {
+        if let Some(known) = self.reuse.sums.get(&key) {
             return Ok(Some(known.clone()));
         }
         let mut columns = vec![Vec::new(); width];
@@ -67,7 +67,7 @@ impl Machine<'_, '_, '_> {
         let bits: usize = columns.iter().map(Vec::len).sum();
         self.room(5 * bits as u64, at)?;
         let sum = self.gates.sum_columns(columns);
-        self.sums.insert(key, sum.clone());
+        self.reuse.sums.insert(key, sum.clone());
         Ok(Some(sum))
     }
 
@@ -99,7 +99,7 @@ impl Machine<'_, '_, '_> {
     }
 
     fn adder(&mut self, key: AdderKey) -> Done<Adder> {
-        if let Some(known) = self.lower.adders.get(&key) {
+        if let Some(known) = self.lower.shared.adders.get(&key) {
             return Ok(known.clone());
         }
         let (_, part, width, at) = key;
@@ -107,7 +107,7 @@ impl Machine<'_, '_, '_> {
         let mut bodies = Vec::new();
         for given in parts.into_iter().filter(|given| !given.is_empty()) {
             let what = if given.start == 0 { "sum" } else { "carries" };
-            let name = format!("{what} {}", self.lower.adders.len() + 1);
+            let name = format!("{what} {}", self.lower.shared.adders.len() + 1);
             let mut builder = ComponentBuilder::new(name);
             let columns = reduced(&mut builder, key);
             let (mut places, mut outputs) = (Vec::new(), Vec::new());
@@ -118,7 +118,7 @@ impl Machine<'_, '_, '_> {
             bodies.push((self.own_component(builder, &outputs, at)?, places));
         }
         let adder: Adder = bodies.into();
-        self.lower.adders.insert(key, adder.clone());
+        self.lower.shared.adders.insert(key, adder.clone());
         Ok(adder)
     }
 }

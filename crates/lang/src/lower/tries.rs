@@ -43,8 +43,8 @@ pub(super) struct Made {
 impl Machine<'_, '_, '_> {
     pub(super) fn made(&self) -> Made {
         Made {
-            wires: u64::from(self.gates.wire_count()) + self.waiting.wires,
-            ands: self.gates.and_count() + self.waiting.ands,
+            wires: u64::from(self.gates.wire_count()) + self.reuse.waiting.wires,
+            ands: self.gates.and_count() + self.reuse.waiting.ands,
             lookups: self.gates.lookup_count(),
         }
     }

@@ -76,7 +76,7 @@ impl Machine<'_, '_, '_> {
     /// Returns an entry's result, or zeros if an assert has failed.
     pub(super) fn unless_failed(&mut self, result: Word, at: Span) -> Done<Word> {
         let before = self.account(at);
-        let holds = !self.failed;
+        let holds = !self.failure.failed;
         let (wide, rest) = match is_wide(result.width()) && holds.as_constant().is_none() {
             true => result.split_at(result.width() / CHUNK * CHUNK),
             false => result.split_at(0),
@@ -100,15 +100,15 @@ impl Machine<'_, '_, '_> {
 
     /// Returns the component that selects the second of two words of this width if a bit is set.
     fn selector(&mut self, width: usize, at: Span) -> Done<Subcircuit> {
-        if let Some(known) = self.lower.selectors.get(&(width, at)) {
+        if let Some(known) = self.lower.shared.selectors.get(&(width, at)) {
             return Ok(known.clone());
         }
-        let name = format!("selection {}", self.lower.selectors.len() + 1);
+        let name = format!("selection {}", self.lower.shared.selectors.len() + 1);
         let mut builder = ComponentBuilder::new(name);
         let (choice, old, new) = (builder.input(1), builder.input(width), builder.input(width));
         let selected = builder.select(choice[0], &new, &old);
         let finished = self.own_component(builder, &selected, at)?;
-        self.lower.selectors.insert((width, at), finished.clone());
+        self.lower.shared.selectors.insert((width, at), finished.clone());
         Ok(finished)
     }
 
@@ -121,13 +121,13 @@ impl Machine<'_, '_, '_> {
     ) -> Done<Subcircuit> {
         builder.output(outputs);
         let mut machine = Machine::new(self.lower, &mut builder, true);
-        machine.at = at;
+        machine.booking.at = at;
         let (_, _, booked) = machine.into_parts();
         let name = builder.name().to_string();
         // It stays as it is.
-        let effort = std::mem::take(&mut self.lower.effort);
+        let effort = std::mem::take(&mut self.lower.spent.effort);
         let finished = self.lower.finish(builder, (booked, at), outputs);
-        self.lower.effort = effort;
+        self.lower.spent.effort = effort;
         match finished {
             Ok((finished, costs)) => {
                 if let Some(all) = &mut self.lower.costs {

@@ -21,14 +21,14 @@ impl FnCx<'_, '_> {
     /// Reports every `match` that leaves values out, every case that nothing reaches, and every
     /// binding that can fail.
     pub(super) fn check_cover(&mut self, types: &[TyId]) {
-        for coverage in std::mem::take(&mut self.matches) {
+        for coverage in std::mem::take(&mut self.later.matches) {
             let Coverage { patterns, ty, span, is_binding } = coverage;
-            let left = MAX_STEPS.saturating_sub(self.cx.compared);
+            let left = MAX_STEPS.saturating_sub(self.cx.spent.compared);
             let found = search::search(
                 &self.cx.tir.shapes,
                 &patterns,
                 types[ty as usize],
-                &mut self.cx.compared,
+                &mut self.cx.spent.compared,
                 left,
             );
             let Some(found) = found else {
