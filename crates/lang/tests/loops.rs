@@ -364,14 +364,14 @@ fn what_the_size_of_data_repeats_is_not_written_out() {
             "(v: [u32; 1000000] from 0, q: u32 from 1) -> (c: u32 to all) {
                 let mut c = 0u32; for x in v { if x == q { c += 1; } } c
             }",
-            10_000,
+            40_000,
             None,
         ),
         (
             "(v: [u16; 1000000] from 0, w: u16 from 1) -> (m: u40 to all) {
                 let mut m = 0u40; for x in v { if x > w { m += x as u40; } } m
             }",
-            10_000,
+            40_000,
             None,
         ),
         // Each element is the one before and another.
@@ -450,4 +450,57 @@ fn a_count_over_many_rounds_is_as_narrow_as_its_result() {
         let found = found.iter().rev().fold(0u64, |n, &bit| n << 1 | u64::from(bit));
         assert_eq!(found, 5715, "{add}");
     }
+}
+
+/// Rounds that share gates where they are written out, as those of a sum do, share them in the body
+/// of a repeat, too: it has many rounds.
+#[test]
+fn bodies_of_several_rounds_share_what_rounds_share() {
+    const N: usize = 40_003;
+    type Expected = fn(&[u64], u64) -> u64;
+    let cases: [(&str, u64, Expected); 6] = [
+        ("for x in v { if x >= q { c += 1; } }", 8 + 2, |v, q| {
+            v.iter().filter(|x| **x >= q).count() as u64
+        }),
+        ("for i in 0..N { if v[i] >= q { c += 1; } }", 8 + 2, |v, q| {
+            v.iter().filter(|x| **x >= q).count() as u64
+        }),
+        (
+            "for i in 1..N { if v[i - 1] == q { continue; } c += (v[i] == v[i - 1]) as u32; }",
+            17,
+            |v, q| v.windows(2).filter(|pair| pair[0] != q && pair[0] == pair[1]).count() as u64,
+        ),
+        ("for i in 0..N / 2 { c += (v[2 * i] > v[2 * i + 1]) as u32; }", 6, |v, _| {
+            v.chunks_exact(2).filter(|pair| pair[0] > pair[1]).count() as u64
+        }),
+        ("for i in 0..N { if v[i] > q { c += i & 1; } }", 10, |v, q| {
+            v.iter().enumerate().filter(|(i, x)| **x > q && i % 2 == 1).count() as u64
+        }),
+        ("for x in v { assert(x != 7, \"seven\"); if x >= q { c += 1; } }", 8 + 8 + 4, |v, q| {
+            if v.contains(&7) { 0 } else { v.iter().filter(|x| **x >= q).count() as u64 }
+        }),
+    ];
+    for (body, most, expected) in cases {
+        let circuit = compiled(&format!(
+            "const N: u32 = {N};
+             fn main(v: [u8; N] from 0, q: u8 from 1) -> (c: u32 to all) {{ let mut c = 0u32; {body} c }}"
+        ));
+        assert!(repeats(&circuit) > 0, "{body}");
+        assert!(and_count(&circuit) < most * N as u64, "{body}: {}", and_count(&circuit));
+        for (seed, q) in [(1, 0), (2, 7), (3, 130), (4, 255)] {
+            let mut inputs = bits(seed, 8 * N);
+            if seed % 2 == 0 {
+                // No sevens.
+                inputs.iter_mut().step_by(8).for_each(|bit| *bit = false);
+            }
+            let values: Vec<u64> = inputs.chunks(8).map(number).collect();
+            inputs.extend((0..8).map(|bit| q >> bit & 1 == 1));
+            let found = eval_bits(&circuit, &inputs);
+            assert_eq!(number(&found[..32]), expected(&values, q), "{body}, {q}");
+        }
+    }
+}
+
+fn number(bits: &[bool]) -> u64 {
+    bits.iter().rev().fold(0, |n, &bit| n << 1 | u64::from(bit))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use num_bigint::BigInt;
 use symbolon_circuit::builder::{Bit, Gates, Word};
 
 use crate::ids::ExprId;
@@ -15,6 +16,29 @@ pub(super) struct Body<'e> {
     pub(super) expr: &'e Expr,
     /// Whether its values become an array.
     pub(super) gives: bool,
+}
+
+/// What a loop goes over.
+pub(super) enum Rounds {
+    /// Integers from this one on.
+    Range(BigInt),
+    /// The elements of an array, of this many bits each.
+    Array(Word, usize),
+}
+
+/// The gates that a body may take.
+#[derive(Clone, Copy)]
+pub(super) enum Most {
+    /// None of its own: only calls and free gates.
+    Calls,
+    /// At most as many ANDs and look-ups as a round that was written out.
+    Gates(u64, u64),
+}
+
+impl Most {
+    pub(super) fn is_large(self) -> bool {
+        matches!(self, Most::Gates(..))
+    }
 }
 
 /// An array from outside.
@@ -35,7 +59,8 @@ pub(super) struct Outer {
     pub(super) pending: Vec<bool>,
     /// The inputs for bits from outside.
     pub(super) bits: HashMap<Bit, Bit>,
-    /// The inputs for elements of arrays, by the array and the first round's index.
+    /// The inputs for elements of arrays, those of a body's rounds in a row, by the array and the
+    /// first round's index.
     pub(super) elements: HashMap<(Array, u64), Word>,
     /// Those of arrays at other places, by the array, their width and their places in all rounds.
     pub(super) others: HashMap<Gathered, Word>,
@@ -60,13 +85,48 @@ pub(super) enum Passed {
     Carried(Word),
 }
 
+/// The rounds of a loop that one repeat writes: `bodies` times `each`, from round `place` on.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    pub(super) place: u64,
+    pub(super) bodies: u32,
+    /// How many rounds a body has.
+    pub(super) each: u32,
+}
+
+impl Stretch {
+    pub(super) fn rounds(self) -> u64 {
+        u64::from(self.bodies) * u64::from(self.each)
+    }
+}
+
 /// The counter of a repeated loop.
 #[derive(Clone, Copy)]
 pub(super) struct Counter {
     pub(super) local: Local,
     /// In the first round.
     pub(super) low: i128,
-    pub(super) count: u32,
+    pub(super) bodies: u32,
+    /// How many rounds a body has, and which of them is being written.
+    pub(super) each: u32,
+    pub(super) part: u32,
+}
+
+impl Counter {
+    /// Returns its value in a body's present round.
+    pub(super) fn value(&self, body: u32) -> i128 {
+        self.low + i128::from(body) * i128::from(self.each) + i128::from(self.part)
+    }
+
+    /// Returns the low bits of that value.
+    pub(super) fn at(&self, body: u32) -> u64 {
+        self.value(body) as u64
+    }
+
+    /// Returns how many rounds there are.
+    pub(super) fn rounds(&self) -> u64 {
+        u64::from(self.bodies) * u64::from(self.each)
+    }
 }
 
 impl Outer {

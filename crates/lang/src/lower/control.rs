@@ -5,10 +5,9 @@ use std::rc::Rc;
 use num_bigint::Sign;
 use symbolon_circuit::builder::{Bit, Joiner, Word};
 
-use super::body::Body;
+use super::body::{Body, Most, Rounds};
 use super::least::{least_of, stays};
 use super::pace::{Beyond, Pace};
-use super::repeat::{Most, Rounds};
 use super::state::Frame;
 use super::tries::Tries;
 use super::{Done, Failed, Machine};

@@ -7,10 +7,9 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::body::{Body, Counter};
+use super::body::{Body, Counter, Rounds};
 use super::known::{Number, reads};
 use super::places::constant;
-use super::repeat::Rounds;
 use super::state::Frame;
 use super::vast::is_vast;
 use super::{Done, Machine};
@@ -86,7 +85,8 @@ impl Machine<'_, '_, '_> {
         match (rounds, &body.pattern.kind) {
             (Rounds::Range(low), PatternKind::Bind(local)) => {
                 let Ok(low) = i128::try_from(low) else { return Ok(None) };
-                own.counter = Some(Counter { local: *local, low, count: rounds_count });
+                own.counter =
+                    Some(Counter { local: *local, low, bodies: rounds_count, each: 1, part: 0 });
             }
             (Rounds::Range(_), PatternKind::Any) => {}
             (Rounds::Array(..), _) if self.names(frame, body.pattern, 0, &mut own.names) => {}

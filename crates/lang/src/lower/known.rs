@@ -83,7 +83,7 @@ impl Machine<'_, '_, '_> {
         let Some(counter) = counter_of(frame, expr) else { return Ok(None) };
         let mut first: Option<Word> = None;
         let number = self.number(frame, expr, counter)?;
-        for round in 0..counter.count {
+        for round in 0..counter.bodies {
             let word = self.in_round(frame, expr, counter, round, number.as_ref())?;
             match &first {
                 None => first = Some(word),
@@ -116,9 +116,9 @@ impl Machine<'_, '_, '_> {
         let Some(counter) = frame.outer.as_ref().and_then(|outer| outer.counter) else {
             return Ok(None);
         };
-        let rounds = if reads(index, counter.local) { counter.count } else { 1 };
+        let rounds = if reads(index, counter.local) { counter.bodies } else { 1 };
         let number = self.number(frame, index, counter)?;
-        let mut places = Vec::with_capacity(counter.count as usize);
+        let mut places = Vec::with_capacity(counter.bodies as usize);
         for round in 0..rounds {
             let place = match &number {
                 Some(number) => {
@@ -140,7 +140,7 @@ impl Machine<'_, '_, '_> {
             places.push(u32::try_from(place).map_err(|_| Failed)?);
         }
         let first = *places.first().ok_or(Failed)?;
-        places.resize(counter.count as usize, first);
+        places.resize(counter.bodies as usize, first);
         self.step(index.span)?;
         Ok(Some(places.into()))
     }
@@ -160,7 +160,7 @@ impl Machine<'_, '_, '_> {
             return Ok(Word::constant(self.width(ty), value.into()));
         }
         let ty = super::local_type(&frame.instance, counter.local);
-        let value = Value::Int((counter.low + i128::from(round)).into());
+        let value = Value::Int(counter.value(round).into());
         let word = Rc::new(self.constant_word(ty, &value));
         let before = frame.replace(counter.local, word);
         let word = self.eval(frame, expr);
@@ -214,13 +214,6 @@ impl Machine<'_, '_, '_> {
             Shape::Int(false, bits @ 1..=64) => Some(bits),
             _ => None,
         }
-    }
-}
-
-impl Counter {
-    /// Returns the low bits of the counter's value in a round.
-    pub(super) fn at(&self, round: u32) -> u64 {
-        (self.low + i128::from(round)) as u64
     }
 }
 

@@ -37,6 +37,7 @@ mod scatter;
 mod select;
 mod state;
 mod sums;
+mod trial;
 mod tries;
 mod vast;
 mod wide;

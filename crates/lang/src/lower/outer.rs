@@ -88,20 +88,25 @@ impl Machine<'_, '_, '_> {
             let places = self.places(frame, index, len)?;
             return places.map(|places| self.gathered(frame, array, (places, width))).transpose();
         };
-        let (first, count) = (counter.low + offset, counter.count as usize);
+        let (first, count) = (counter.low + offset, counter.rounds());
         // An index beyond the array is an error where the rounds are written out.
-        if first < 0 || first + count as i128 > i128::from(len) {
+        if first < 0 || first + i128::from(count) > i128::from(len) {
             return Err(Failed);
         }
-        let range = first as usize * width..(first as usize + count) * width;
+        let range = first as usize * width..(first as usize + count as usize) * width;
         let (key, word) = self.outside(frame, array)?;
         let Some(outer) = &mut frame.outer else { return Ok(None) };
-        if let Some(known) = outer.elements.get(&(key, first as u64)) {
-            return Ok(Some(known.clone()));
-        }
-        let element = outer.strided(self.gates, word.slice(range), width);
-        outer.elements.insert((key, first as u64), element.clone());
-        Ok(Some(element))
+        let row = match outer.elements.get(&(key, first as u64)) {
+            Some(known) => known.clone(),
+            None => {
+                let row =
+                    outer.strided(self.gates, word.slice(range), width * counter.each as usize);
+                outer.elements.insert((key, first as u64), row.clone());
+                row
+            }
+        };
+        let start = counter.part as usize * width;
+        Ok(Some(row.slice(start..start + width)))
     }
 
     /// Returns an array from outside, and which it is.
@@ -186,7 +191,7 @@ impl Machine<'_, '_, '_> {
         };
         let fits = |offset: &i128| {
             let first = counter.low + offset;
-            least <= first && first + i128::from(counter.count) - 1 <= most
+            least <= first && first + i128::from(counter.rounds()) - 1 <= most
         };
         Ok(offset.filter(fits))
     }

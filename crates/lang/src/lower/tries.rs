@@ -1,7 +1,8 @@
 //! When a loop whose rounds are being written out is tried as a repeat.
 
 use super::Machine;
-use super::repeat::{Most, Repeated};
+use super::body::Most;
+use super::repeat::Repeated;
 
 /// A loop whose rounds together make more gates than this stays a loop if it can.
 const MANY: u64 = 1 << 20;
