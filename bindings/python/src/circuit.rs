@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyDict};
 use symbolon::circuit::{
     Circuit, Input, PartyId, Receivers, Stats, Type, builtin, native, read_circuit,
 };
+use symbolon::columns;
 use symbolon::plan::{self, Alternative, PlanRequest};
 use symbolon::{BitVec, CancelHandle, Compiled, Error, ProtocolBytes, Rho, protocol_bytes};
 use symbolon_lang::{CompileError, Options, compile_file, compile_text};
@@ -57,6 +58,14 @@ impl PyPort {
     #[getter]
     fn array(&self) -> Option<(&'static str, Vec<usize>)> {
         self.ty.as_ref().and_then(array_of)
+    }
+
+    /// The fields of an array of structures, with the type and shape of a numpy array that has the
+    /// values of each, if all have one.
+    #[getter]
+    fn columns(&self) -> Option<Vec<(String, (&'static str, Vec<usize>))>> {
+        let types = columns::types(self.ty.as_ref()?)?;
+        types.into_iter().map(|(name, ty)| Some((name, array_of(&ty)?))).collect()
     }
 
     /// Converts an input to the digits of its wires; `None` where the type is not known.

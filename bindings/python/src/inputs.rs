@@ -3,15 +3,17 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use symbolon::circuit::{Circuit, FileForm, Input, parse_file, parse_value};
+use symbolon::circuit::{Circuit, FileForm, Input, parse_value};
 use symbolon::zeroize::Zeroizing;
-use symbolon::{BitVec, Error, Inputs, Result};
+use symbolon::{BitVec, Error, Inputs, Result, columns, read_file};
 
-/// A value: text in one of the command's forms, the bytes of all wires, or a table as CSV.
+/// A value: text in one of the command's forms, the bytes of all wires, a table as CSV, or the bytes
+/// of each of its columns, as `Port.columns` says.
 pub(crate) enum Given {
     Text(Zeroizing<String>),
     Bytes(Zeroizing<Vec<u8>>),
     Table(Zeroizing<String>, FileForm),
+    Columns(Vec<Zeroizing<Vec<u8>>>),
 }
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Given {
@@ -23,6 +25,10 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given {
         }
         if let Ok(bytes) = value.cast::<PyBytes>() {
             return Ok(Given::Bytes(bytes.as_bytes().to_vec().into()));
+        }
+        if let Ok(columns) = value.extract::<Vec<Bound<'py, PyBytes>>>() {
+            let bytes = columns.iter().map(|column| column.as_bytes().to_vec().into());
+            return Ok(Given::Columns(bytes.collect()));
         }
         match value.extract::<(String, Vec<String>, bool)>() {
             Ok((text, columns, pad)) => {
@@ -37,18 +43,25 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given {
 impl Given {
     /// Returns the wires of a value for `input`.
     pub(crate) fn bits(&self, input: &Input) -> Result<BitVec> {
-        let bits = match self {
-            Given::Text(text) => parse_value(input, text)?,
-            Given::Table(text, form) => parse_file(input, text, form)?,
+        let Input { name, ty, .. } = input;
+        let unfit = |what| move || Error::InvalidInput(format!("`{name}` ({ty}) has {what}"));
+        match self {
+            Given::Text(text) => Ok(parse_value(input, text)?.into()),
+            Given::Table(text, form) => read_file(input, text, form),
             Given::Bytes(bytes) => {
-                let bits = BitVec::from_bytes(input.ty.width() as usize, bytes);
-                let (name, ty) = (&input.name, &input.ty);
-                let wrong =
-                    || Error::InvalidInput(format!("`{name}` ({ty}) has another number of bytes"));
-                return bits.ok_or_else(wrong);
+                let bits = BitVec::from_bytes(ty.width() as usize, bytes);
+                bits.ok_or_else(unfit("another number of bytes"))
             }
-        };
-        Ok(BitVec::from_bools(&Zeroizing::new(bits)))
+            Given::Columns(given) => {
+                let types = columns::types(ty).unwrap_or_default();
+                let widths = types.iter().map(|(_, ty)| ty.width() as usize);
+                let bits = widths.zip(given).map(|(width, bytes)| BitVec::from_bytes(width, bytes));
+                let bits: Option<Vec<BitVec>> = bits.collect();
+                let joined = bits.filter(|_| types.len() == given.len());
+                let joined = joined.and_then(|bits| columns::join(ty, &bits));
+                joined.ok_or_else(unfit("other columns"))
+            }
+        }
     }
 }
 
@@ -63,9 +76,12 @@ pub(crate) fn inputs_of(
         let input = circuit.inputs().iter().find(|input| input.name == *name);
         builder = match (value, input) {
             (Given::Bytes(bytes), _) => builder.bytes(name, bytes)?,
-            (Given::Table(..), Some(input)) => builder.bits(name, value.bits(input)?)?,
+            (Given::Table(..) | Given::Columns(..), Some(input)) => {
+                builder.bits(name, value.bits(input)?)?
+            }
             // An input that there is not is refused with the names of those that there are.
             (Given::Text(text) | Given::Table(text, _), _) => builder.text(name, text)?,
+            (Given::Columns(_), None) => builder.bytes(name, &[])?,
         };
     }
     builder.finish()

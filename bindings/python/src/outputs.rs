@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use symbolon::columns::{self, Column};
 use symbolon::store::ItemId;
 use symbolon::{OutputValue, Outputs, PhaseReport, Report};
 
@@ -39,7 +40,20 @@ impl PyOutputs {
         let OutputValue { ty, .. } = raise(py, self.0.learnt(name))?;
         learnt(py, ty, raise(py, self.0.bits(name))?)
     }
+
+    /// The columns of an output that is an array of structures, by the names of the fields and as
+    /// `get` returns an array; `None` for another one.
+    fn columns<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Columns<'py>>> {
+        let output = raise(py, self.0.learnt(name))?;
+        let bits = raise(py, self.0.bits(name))?;
+        let Some(columns) = columns::split(&output.ty, bits) else { return Ok(None) };
+        let shown = |column: Column| Ok((column.name, learnt(py, &column.ty, &column.bits)?));
+        columns.into_iter().map(shown).collect::<PyResult<Columns<'_>>>().map(Some)
+    }
 }
+
+/// Columns by name.
+type Columns<'py> = Vec<(String, Bound<'py, PyAny>)>;
 
 /// What a call returns: the outputs of each evaluation, and what it cost.
 #[derive(IntoPyObject)]

@@ -38,7 +38,7 @@ def test_a_dict_of_columns(visits) -> None:
     result = sy.simulate(visits, visits=sy.Table(data), least=40)
     assert result["kept"][1] == {"id": 2, "age": 70, "score": None}
     columns = result.columns("kept")
-    assert list(columns["age"]) == [0, 70, 41, 0] and columns["age"].dtype.kind == "i"
+    assert list(columns["age"]) == [0, 70, 41, 0] and columns["age"].dtype == np.uint8
     assert list(columns["score"]) == [5, None, 7, 8]
 
 
@@ -89,3 +89,73 @@ def test_wrong_tables(visits) -> None:
     ):
         with pytest.raises(sy.InvalidInput, match="visits"):
             sy.simulate(visits, visits=table, least=40)
+
+
+ROWS = """
+struct Row { id: u64, share: f32, at: [i16; 2], open: bool, kind: u8 }
+fn main(rows: [Row; 5] from 0, least: u8 from 1) -> (kept: [Row; 5] to all) {
+    let mut kept = rows;
+    for i in 0..5 { if rows[i].kind < least { kept[i].open = false; } }
+    kept
+}
+"""
+
+
+def test_columns_of_numbers_go_as_they_are() -> None:
+    rows = sy.source(ROWS)
+    data = {
+        "id": np.array([2**64 - 1, 0, 7], dtype=np.uint64),
+        "share": np.array([0.1, -0.0, np.inf], dtype=np.float32),
+        "at": np.array([[1, -2], [3, -4], [-(2**15), 2**15 - 1]]),
+        "open": np.array([True, True, False]),
+        "kind": np.array([9, 1, 5], dtype=np.int8),
+        "more": np.array(["not", "a", "field"]),
+    }
+    result = sy.simulate(rows, rows=sy.Table(data, pad=True), least=4)
+    back = result.columns("kept")
+    assert list(back) == ["id", "share", "at", "open", "kind"]
+    padded = [np.concatenate([data[name], np.zeros((2, *data[name].shape[1:]))]) for name in back]
+    padded[0] = np.concatenate([data["id"], np.zeros(2, dtype=np.uint64)])
+    padded[3][1] = False
+    for name, wanted in zip(back, padded, strict=True):
+        assert np.array_equal(back[name], wanted), name
+    assert [back[name].dtype for name in ("id", "at", "open")] == [np.uint64, np.int16, np.bool_]
+    assert np.signbit(back["share"][1])
+    assert result["kept"][0] == {
+        "id": 2**64 - 1,
+        "share": pytest.approx(0.1),
+        "at": [1, -2],
+        "open": True,
+        "kind": 9,
+    }
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"kind": np.array([1, 2, 300])}, "kind"),
+        ({"kind": np.array([1, 2, -1])}, "kind"),
+        ({"share": np.array([1.0, np.nan, 2.0])}, "share"),
+        ({"open": np.array([1, 2, 3])}, "open"),
+        ({"id": np.array([1, 2])}, "one length"),
+    ],
+)
+def test_columns_with_other_cells_are_refused(wrong, why) -> None:
+    data = {
+        "id": np.arange(3),
+        "share": np.arange(3, dtype=np.float32),
+        "open": np.array([True] * 3),
+        "kind": np.arange(3),
+    }
+    text = ROWS.replace(" at: [i16; 2],", "")
+    with pytest.raises(sy.InvalidInput, match=why):
+        sy.simulate(sy.source(text), rows=sy.Table(data | wrong, pad=True), least=4)
+
+
+def test_rows_beyond_the_input_are_refused() -> None:
+    data = {"x": np.arange(6), "y": np.arange(6)}
+    program = sy.source("struct P { x: u8, y: u8 } fn main(p: [P; 5] from 0) -> u8 { p[0].x }")
+    with pytest.raises(sy.InvalidInput, match="`p`"):
+        sy.simulate(program, p=sy.Table(data, pad=True))
+    with pytest.raises(sy.InvalidInput, match="`p`"):
+        sy.simulate(program, p=sy.Table({"x": np.arange(4), "y": np.arange(4)}))

@@ -1,7 +1,8 @@
 //! One party's inputs, complete and checked before anything is sent.
 
 use symbolon_circuit::{
-    Circuit, CircuitError, Failure, Input, PartyId, Type, certain_failures, parse_value,
+    Circuit, CircuitError, Failure, FileForm, Input, PartyId, Type, certain_failures,
+    parse_file_to, parse_value,
 };
 use symbolon_primitives::BitVec;
 use symbolon_protocols::{Compiled, InputBits, Link};
@@ -388,6 +389,18 @@ impl InputsBuilder<'_> {
         }
         Ok((0..width).map(move |i| value >> i.min(127) & 1 == 1))
     }
+}
+
+/// Reads what a file holds as the wires of an input of any type, in the forms that
+/// [`parse_file`](crate::circuit::parse_file) reads. A long list takes little memory besides.
+///
+/// # Errors
+/// `InvalidInput` if it is no such value; the text names the line, and never contains a value.
+pub fn read_file(input: &Input, text: &str, form: &FileForm) -> Result<BitVec> {
+    let mut bits = BitVec::default();
+    let append = |part: &[bool]| bits.extend_from(&BitVec::from_bools(part));
+    parse_file_to(input, text, form, append).map_err(invalid)?;
+    Ok(bits)
 }
 
 fn invalid(error: CircuitError) -> Error {

@@ -71,6 +71,7 @@
 
 mod autotune;
 pub mod checks;
+pub mod columns;
 mod config;
 mod connect;
 #[cfg(feature = "serde")]
@@ -103,7 +104,7 @@ pub use connect::{Endpoint, PeerInfo, Transport};
 pub use costs::{ProtocolBytes, protocol_bytes};
 pub use dealer::Dealer;
 pub use exchange::Exchange;
-pub use inputs::{Inputs, InputsBuilder};
+pub use inputs::{Inputs, InputsBuilder, read_file};
 #[cfg(feature = "serde")]
 pub use outputs::OutputJson;
 pub use outputs::{OutputValue, Outputs};

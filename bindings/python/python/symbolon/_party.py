@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._async import in_thread
 from ._cost import least_parties
-from ._result import Batch, Report, Result, learnt
+from ._result import Batch, Learnt, Report, Result
 from ._store import Made, Material
 from ._symbolon import Circuit, InvalidInput, OutOfMaterial, Outputs, Session
 from ._symbolon import Dealer as _Dealer
@@ -340,16 +340,16 @@ def simulate(
     texts = _texts(options or {})
     ran = _simulate(circuit, parties, _encoded(circuit, inputs), texts, progress)
     outputs: list[Outputs] = [one for each in ran for one in each["outputs"]]
-    return Result(learnt(outputs), Report(ran[0]["report"]), [])
+    return Result(Learnt(outputs), Report(ran[0]["report"]), [])
 
 
 def _result(ran: Ran) -> Result:
-    return Result(learnt(ran["outputs"]), Report(ran["report"]), ran["used"])
+    return Result(Learnt(ran["outputs"]), Report(ran["report"]), ran["used"])
 
 
 def _batch(ran: Ran) -> Batch:
     report = Report(ran["report"])
-    results = [Result(learnt([one]), report, ran["used"]) for one in ran["outputs"]]
+    results = [Result(Learnt([one]), report, ran["used"]) for one in ran["outputs"]]
     return Batch(results, report, ran["used"])
 
 

@@ -74,9 +74,28 @@ def table_html(rows: Sequence[tuple[str, ...]]) -> str:
     return f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"
 
 
-def learnt(outputs: Sequence[Outputs]) -> dict[str, Any]:
-    """Returns outputs by name."""
-    return {name: decode(one.get(name)) for one in outputs for name in one.names()}
+class Learnt(Mapping[str, Any]):
+    """Outputs by name. Their bits become Python's values when they are read."""
+
+    def __init__(self, outputs: Sequence[Outputs]) -> None:
+        self._outputs = {name: one for one in outputs for name in one.names()}
+        self._values: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values:
+            self._values[name] = decode(self._outputs[name].get(name))
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._outputs)
+
+    def __len__(self) -> int:
+        return len(self._outputs)
+
+    def columns(self, name: str) -> dict[str, np.ndarray[Any, Any]] | None:
+        """The columns of an array of structures, without a structure for each row."""
+        columns = self._outputs[name].columns(name)
+        return None if columns is None else {field: column(decode(one)) for field, one in columns}
 
 
 def column(values: Sequence[Any]) -> np.ndarray[Any, Any]:
@@ -100,7 +119,7 @@ class Result(Mapping[str, Any]):
     names (with a payload, a dict of one), optional values ``None`` or the value.
     """
 
-    def __init__(self, values: dict[str, Any], report: Report, used: list[str]) -> None:
+    def __init__(self, values: Mapping[str, Any], report: Report, used: list[str]) -> None:
         self._values = values
         self.report = report
         self.used = used
@@ -109,10 +128,13 @@ class Result(Mapping[str, Any]):
     @property
     def value(self) -> Any:
         """The output, where this party learnt exactly one."""
+        return self._values[self._only()]
+
+    def _only(self) -> str:
         if len(self._values) != 1:
             names = ", ".join(self._values) or "none"
             raise ValueError(f"there is not one output but these: {names}")
-        return next(iter(self._values.values()))
+        return next(iter(self._values))
 
     def columns(self, output: str | None = None) -> dict[str, Any]:
         """An output that is an array of structures as columns: a numpy array for each field.
@@ -121,10 +143,13 @@ class Result(Mapping[str, Any]):
         """
         if output is None and len(self) > 1:
             return {name: column(value) for name, value in self.items()}
-        rows = self.value if output is None else self[output]
+        name = self._only() if output is None else output
+        if isinstance(self._values, Learnt) and (columns := self._values.columns(name)) is not None:
+            return columns
+        rows = self[name]
         if all(isinstance(row, dict) for row in rows) and len(rows) > 0:
             return {field: column([row[field] for row in rows]) for field in rows[0]}
-        return {output or next(iter(self)): column(rows)}
+        return {name: column(rows)}
 
     def frame(self, output: str | None = None) -> Any:
         """The same columns as a data frame of pandas."""
@@ -138,7 +163,9 @@ class Result(Mapping[str, Any]):
         """The same columns as a table of Arrow."""
         import pyarrow
 
-        return pyarrow.table({name: c.tolist() for name, c in self.columns(output).items()})
+        columns = self.columns(output).items()
+        has_type = {name: c.ndim == 1 and c.dtype.kind in "biuf" for name, c in columns}
+        return pyarrow.table({name: c if has_type[name] else c.tolist() for name, c in columns})
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
@@ -150,7 +177,7 @@ class Result(Mapping[str, Any]):
         return len(self._values)
 
     def __repr__(self) -> str:
-        return f"Result({self._values!r})"
+        return f"Result({dict(self._values)!r})"
 
 
 class Batch(Sequence[Result]):

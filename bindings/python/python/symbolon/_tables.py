@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Table:
@@ -38,6 +40,29 @@ class Table:
         cells = (map(_cell, column) for column in columns.values())
         writer.writerows(zip(*cells, strict=True))
         return text.getvalue(), list(self.columns), self.pad
+
+
+    def arrays(self, names: Sequence[str]) -> list[np.ndarray[Any, Any]] | None:
+        """Returns columns as arrays of numbers or truth values, without an object for each cell.
+
+        ``None`` if a column is missing, or has other cells, or none in some.
+        """
+        found = [_array(self.data, name) for name in names]
+        arrays = [array for array in found if array is not None]
+        return arrays if len(arrays) == len(found) else None
+
+
+def _array(data: Any, name: str) -> np.ndarray[Any, Any] | None:
+    known = data.column_names if hasattr(data, "column_names") else list(data)
+    if known.count(name) != 1:
+        return None
+    column = data[name]
+    if getattr(column, "null_count", 0):
+        return None
+    if hasattr(column, "to_numpy"):
+        column = column.to_numpy()
+    is_plain = isinstance(column, np.ndarray) and column.ndim > 0 and column.dtype.kind in "biuf"
+    return column if is_plain else None
 
 
 def is_table(value: Any) -> bool:

@@ -14,8 +14,8 @@ import numpy as np
 from ._symbolon import InvalidInput, Port
 from ._tables import Table, is_table
 
-Encoded = str | bytes | tuple[str, list[str], bool]
-"""Text in one of the command's forms, the bytes of all wires, or a table as CSV."""
+Encoded = str | bytes | tuple[str, list[str], bool] | list[bytes]
+"""Text in one of the command's forms, the bytes of all wires, a table as CSV, or its columns."""
 
 
 def encode(port: Port, value: Any) -> Encoded:
@@ -23,6 +23,8 @@ def encode(port: Port, value: Any) -> Encoded:
     if is_table(value):
         value = Table(value)
     if isinstance(value, Table):
+        if (columns := _columns(port, value)) is not None:
+            return columns
         try:
             return value.encoded()
         except (TypeError, ValueError) as error:
@@ -53,6 +55,49 @@ def decode(value: Any) -> Any:
     return value
 
 
+def _columns(port: Port, table: Table) -> list[bytes] | None:
+    """Returns the columns of a table whose cells are all numbers or truth values of their fields.
+
+    ``None`` leaves the table to CSV, which has more forms, and says what is wrong.
+    """
+    fields = port.columns
+    if not fields:
+        return None
+    given = table.arrays(table.columns or [name for name, _ in fields])
+    if given is None or len(given) != len(fields):
+        return None
+    columns = []
+    for array, (_, (element, shape)) in zip(given, fields, strict=True):
+        missing = shape[0] - len(array)
+        if missing < 0 or (missing > 0 and not table.pad) or array.shape[1:] != tuple(shape[1:]):
+            return None
+        wanted = np.dtype(element)
+        if not _holds(wanted, array):
+            return None
+        array = np.concatenate([array.astype(wanted), np.zeros((missing, *shape[1:]), wanted)])
+        columns.append(_bytes_of(array))
+    return columns
+
+
+def _holds(wanted: np.dtype[Any], array: np.ndarray[Any, Any]) -> bool:
+    """Whether all elements are values of this type as they are."""
+    match wanted.kind, array.dtype.kind:
+        case ("i" | "u"), ("i" | "u"):
+            bounds = np.iinfo(wanted)
+            least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
+            return bounds.min <= least and most <= bounds.max
+        case "f", "f":
+            return wanted == array.dtype and not np.isnan(array).any()
+    return bool(wanted.kind == array.dtype.kind == "b")
+
+
+def _bytes_of(array: np.ndarray[Any, Any]) -> bytes:
+    """Returns the wires of an array of the type that an input takes."""
+    if array.dtype.kind == "b":
+        return np.packbits(array.reshape(-1), bitorder="little").tobytes()
+    return array.tobytes()
+
+
 def _packed(port: Port, value: Any) -> bytes:
     assert port.array is not None
     element, shape = np.dtype(port.array[0]), tuple(port.array[1])
@@ -77,10 +122,7 @@ def _packed(port: Port, value: Any) -> bytes:
         raise _unfit(port, "it takes truth values")
     elif array.dtype.kind not in "biuf":
         raise _unfit(port, f"an array of {array.dtype} has no such values")
-    array = np.ascontiguousarray(array, dtype=element)
-    if element.kind == "b":
-        return np.packbits(array.reshape(-1), bitorder="little").tobytes()
-    return array.tobytes()
+    return _bytes_of(np.ascontiguousarray(array, dtype=element))
 
 
 def _text(port: Port, value: Any) -> str:
