@@ -246,6 +246,22 @@ impl Word {
         }
     }
 
+    /// Adds the bits `range` to a list. Wires in a row stay unlisted here.
+    ///
+    /// # Panics
+    /// When the range reaches beyond the word.
+    pub fn append_to(&self, range: Range<usize>, list: &mut Vec<Bit>) {
+        match &self.0 {
+            Bits::Run(run) => {
+                assert!(range.end <= run.width as usize, "a part beyond the word");
+                let wires = run.first + range.start as u32..run.first + range.end as u32;
+                list.extend(wires.map(Bit::of_wire));
+            }
+            Bits::Joined(_) => list.extend_from_slice(&self.slice(range)),
+            _ => list.extend_from_slice(&self[range]),
+        }
+    }
+
     /// Returns the parts side by side, the first on the least significant bits.
     pub fn join<'a>(parts: impl IntoIterator<Item = &'a Word>) -> Word {
         let mut joiner = Joiner::default();

@@ -52,7 +52,7 @@ struct Own<'w> {
     counter: Option<Counter>,
     /// The variables that the pattern binds, with their bits in the round's own element.
     names: Vec<(Local, Range<usize>)>,
-    word: &'w [Bit],
+    word: &'w Word,
 }
 
 impl Machine<'_, '_, '_> {
@@ -74,7 +74,8 @@ impl Machine<'_, '_, '_> {
         if !is_listed || matches!(rounds, Rounds::Array(word, _) if is_vast(word.width())) {
             return Ok(None);
         }
-        let mut own = Own { counter: None, names: Vec::new(), word: &[] };
+        let nothing = Word::default();
+        let mut own = Own { counter: None, names: Vec::new(), word: &nothing };
         let width = match rounds {
             Rounds::Array(word, width) => {
                 own.word = word;
@@ -100,8 +101,7 @@ impl Machine<'_, '_, '_> {
         let mut bits = Vec::with_capacity(each * rounds_count as usize);
         for round in 0..rounds_count {
             let counter = own.counter.map_or(0, |counter| counter.at(round));
-            let start = round as usize * width;
-            let element = own.word.get(start..start + width).unwrap_or(&[]);
+            let element = (own.word, round as usize * width);
             // What is wrong is found again where the rounds are written.
             if part.copy(counter, element, &mut bits).is_none() {
                 return Ok(None);
@@ -370,10 +370,13 @@ impl Part {
 
     /// Adds the bits of a round. Returns `None` at a place beyond an array, and where a number is
     /// not defined.
-    fn copy(&self, counter: u64, own: &[Bit], bits: &mut Vec<Bit>) -> Option<()> {
+    fn copy(&self, counter: u64, own: (&Word, usize), bits: &mut Vec<Bit>) -> Option<()> {
         match self {
             Part::Fixed(word) => bits.extend_from_slice(word),
-            Part::Own(range) => bits.extend_from_slice(own.get(range.clone())?),
+            Part::Own(range) => {
+                let (word, start) = own;
+                word.append_to(start + range.start..start + range.end, bits);
+            }
             Part::Number(number, width) => {
                 let value = number.value(counter)?;
                 bits.extend_from_slice(&Word::constant(*width, value.into()));
@@ -384,7 +387,7 @@ impl Part {
                     let index = index.value(counter).filter(|index| index < len)?;
                     start += index as usize * width;
                 }
-                bits.extend_from_slice(array.get(start..start + range.len())?);
+                array.append_to(start..start + range.len(), bits);
             }
             Part::If(condition, then, other) => {
                 let part = if condition.value(counter)? == 1 { then } else { other };

@@ -141,19 +141,12 @@ impl Machine<'_, '_, '_> {
         if is_vast(places.len() * width) {
             return Err(Failed);
         }
-        let all: Word = match word.listed_bits() < word.width() {
-            // The others are not listed.
-            true => {
-                let part =
-                    |&place: &u32| word.slice(place as usize * width..(place as usize + 1) * width);
-                places.iter().flat_map(|place| part(place).to_vec()).collect()
-            }
-            false => {
-                let bits =
-                    places.iter().flat_map(|&place| &word[place as usize * width..][..width]);
-                bits.copied().collect()
-            }
-        };
+        let mut all = Vec::with_capacity(places.len() * width);
+        for &place in &*places {
+            let start = place as usize * width;
+            word.append_to(start..start + width, &mut all);
+        }
+        let all = Word::from(all);
         let element = outer.strided(self.gates, all, width);
         self.lower.spent.steps += (places.len() * width) as u64 / 64;
         outer.others.insert((key, places), element.clone());

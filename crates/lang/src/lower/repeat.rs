@@ -400,7 +400,8 @@ impl Machine<'_, '_, '_> {
             if written == 0 {
                 values.push(&others);
             } else {
-                others.chunks(each.max(1)).for_each(|round| values.push_bits(&round[written..]));
+                let rounds = (0..count as usize).map(|round| round * each);
+                rounds.for_each(|at| values.push(&others.slice(at + written..at + each)));
             }
         }
         let rounds = u64::from(count);

@@ -284,18 +284,18 @@ impl Machine<'_, '_, '_> {
         &mut self,
         frame: &mut Frame,
         given: &[Given],
-        (others, each): (&[Bit], usize),
+        (others, each): (&Word, usize),
         span: Span,
     ) -> Done<()> {
-        if given.is_empty() {
-            return Ok(());
-        }
-        for (round, outputs) in others.chunks(each).enumerate() {
-            let mut outputs = outputs.iter().copied();
+        let rounds = given.first().map_or(0, |one| one.places.len());
+        for round in 0..rounds {
+            // Parts of wires in a row, so that they are not all listed at once.
+            let mut at = round * each;
             for Given { array, places, width, changed } in given {
                 let base = places[round] as usize * width;
                 for run in changed.chunk_by(|a, b| a + 1 == *b) {
-                    let value: Word = outputs.by_ref().take(run.len()).collect();
+                    let value = others.slice(at..at + run.len());
+                    at += run.len();
                     let start = base + run[0] as usize;
                     self.lower.spent.steps += 1;
                     self.write(frame, *array, Update::plain(start, Rc::new(value), span))?;
