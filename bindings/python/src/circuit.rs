@@ -16,7 +16,7 @@ use symbolon_lang::{CompileError, Options, compile_file, compile_text};
 
 use crate::error::{self, exception, raise};
 use crate::inputs::Given;
-use crate::values::{array_of, learnt};
+use crate::values::{ArrayType, array_of, learnt};
 use crate::wait::wait;
 
 /// A circuit: what is computed, with the owner of each input and the receivers of each output.
@@ -56,14 +56,14 @@ impl PyPort {
 
     /// The type and shape of a numpy array that has its values, if there is one.
     #[getter]
-    fn array(&self) -> Option<(&'static str, Vec<usize>)> {
+    fn array(&self) -> Option<ArrayType> {
         self.ty.as_ref().and_then(array_of)
     }
 
     /// The fields of an array of structures, with the type and shape of a numpy array that has the
     /// values of each, if all have one.
     #[getter]
-    fn columns(&self) -> Option<Vec<(String, (&'static str, Vec<usize>))>> {
+    fn columns(&self) -> Option<Vec<(String, ArrayType)>> {
         let types = columns::types(self.ty.as_ref()?)?;
         types.into_iter().map(|(name, ty)| Some((name, array_of(&ty)?))).collect()
     }

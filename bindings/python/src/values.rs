@@ -21,9 +21,12 @@ pub(crate) fn learnt<'py>(
     value(py, ty, &format_value(ty, &Zeroizing::new(bits.to_bools())))
 }
 
+/// The type and shape of a numpy array.
+pub(crate) type ArrayType = (&'static str, Vec<usize>);
+
 /// Returns the type and shape of a numpy array whose bytes, in order, are the wires of a value:
 /// little-endian numbers of whole bytes, or truth values, eight to a byte.
-pub(crate) fn array_of(ty: &Type) -> Option<(&'static str, Vec<usize>)> {
+pub(crate) fn array_of(ty: &Type) -> Option<ArrayType> {
     let (mut ty, mut shape) = (ty, Vec::new());
     while let Type::Array { len, elem } = ty {
         shape.push(*len as usize);
