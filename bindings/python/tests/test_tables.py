@@ -154,7 +154,9 @@ def test_columns_with_other_cells_are_refused(wrong, why) -> None:
 
 def test_rows_beyond_the_input_are_refused() -> None:
     data = {"x": np.arange(6), "y": np.arange(6)}
-    program = sy.source("struct P { x: u8, y: u8 } fn main(p: [P; 5] from 0) -> u8 { p[0].x }")
+    program = sy.source(
+        "struct P { x: u8, y: u8 } fn main(p: [P; 5] from 0) -> (x: u8 to all) { p[0].x }"
+    )
     with pytest.raises(sy.InvalidInput, match="`p`"):
         sy.simulate(program, p=sy.Table(data, pad=True))
     with pytest.raises(sy.InvalidInput, match="`p`"):

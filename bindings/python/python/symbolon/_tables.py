@@ -45,11 +45,12 @@ class Table:
     def arrays(self, names: Sequence[str]) -> list[np.ndarray[Any, Any]] | None:
         """Returns columns as arrays of numbers or truth values, without an object for each cell.
 
-        ``None`` if a column is missing, or has other cells, or none in some.
+        ``None`` if a column is missing, has other cells or none in some, or another length.
         """
         found = [_array(self.data, name) for name in names]
         arrays = [array for array in found if array is not None]
-        return arrays if len(arrays) == len(found) else None
+        lengths = {len(array) for array in arrays}
+        return arrays if len(arrays) == len(found) and len(lengths) == 1 else None
 
 
 def _array(data: Any, name: str) -> np.ndarray[Any, Any] | None:
