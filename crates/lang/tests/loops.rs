@@ -501,6 +501,18 @@ fn bodies_of_several_rounds_share_what_rounds_share() {
     }
 }
 
+/// A body without AND gates gains nothing by more rounds.
+#[test]
+fn bodies_of_free_gates_have_one_round() {
+    let text = "fn main(v: [u32; 300000] from 0, q: u32 from 1) -> (c: u32 to all) {
+        let mut c = q; for x in v { c ^= x; } c
+    }";
+    let circuit = compiled(text);
+    assert_eq!(and_count(&circuit), 0);
+    let rounds = circuit.main().repeats.iter().map(|repeat| repeat.count).max();
+    assert!(rounds.is_some_and(|rounds| rounds > 200_000), "{rounds:?}");
+}
+
 fn number(bits: &[bool]) -> u64 {
     bits.iter().rev().fold(0, |n, &bit| n << 1 | u64::from(bit))
 }

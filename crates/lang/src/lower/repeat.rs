@@ -36,9 +36,10 @@ const GRADUAL: u32 = 3;
 /// Fewer rounds than this are written out, unless their gates are in components.
 const FEWEST: u32 = 8;
 
-/// A body of several rounds has at most about this many AND gates, and a number of rounds between
-/// these: few enough to compile, and enough for rounds that share most of what they take.
+/// A body of several rounds has at most about this many AND gates and steps, and a number of rounds
+/// between these: few enough to compile, and enough for rounds that share most of what they take.
 const BLOCK_GATES: u64 = 1 << 15;
+const BLOCK_STEPS: u64 = 1 << 18;
 const SMALLEST_BLOCK: u32 = 8;
 const LARGEST_BLOCK: u32 = 128;
 
@@ -200,7 +201,11 @@ impl Machine<'_, '_, '_> {
             return has.then_some((most, 2));
         }
         let (ands, lookups) = (trial.body.and_count(), trial.lookups);
-        let each = (BLOCK_GATES / ands.max(1)).clamp(1, LARGEST_BLOCK.into());
+        if ands == 0 {
+            return None;
+        }
+        let most = (BLOCK_GATES / ands).min(BLOCK_STEPS / trial.body.own_steps().max(1));
+        let each = most.clamp(1, LARGEST_BLOCK.into());
         // A power of two, so that the counter's low bits are constants.
         let each = 1 << each.ilog2();
         let is_long = each >= SMALLEST_BLOCK && stretch.bodies / each >= FEWEST;
