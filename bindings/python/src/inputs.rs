@@ -7,8 +7,8 @@ use symbolon::circuit::{Circuit, FileForm, Input, parse_value};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{BitVec, Error, Inputs, Result, columns, read_file};
 
-/// A value: text in one of the command's forms, the bytes of all wires, a table as CSV, or the bytes
-/// of each of its columns, as `Port.columns` says.
+/// A value: text in one of the command's forms, the bytes of all wires, a table as CSV, or the
+/// bytes of each of its columns, as `Port.columns` says.
 pub(crate) enum Given {
     Text(Zeroizing<String>),
     Bytes(Zeroizing<Vec<u8>>),

@@ -1,6 +1,7 @@
 """Tables in, tables out."""
 
 import hashlib
+import pickle
 
 import numpy as np
 import pytest
@@ -121,6 +122,8 @@ def test_columns_of_numbers_go_as_they_are() -> None:
         assert np.array_equal(back[name], wanted), name
     assert [back[name].dtype for name in ("id", "at", "open")] == [np.uint64, np.int16, np.bool_]
     assert np.signbit(back["share"][1])
+    again = pickle.loads(pickle.dumps(result))
+    assert list(map(int, again.columns("kept")["id"])) == list(map(int, back["id"]))
     assert result["kept"][0] == {
         "id": 2**64 - 1,
         "share": pytest.approx(0.1),
@@ -159,5 +162,6 @@ def test_rows_beyond_the_input_are_refused() -> None:
     )
     with pytest.raises(sy.InvalidInput, match="`p`"):
         sy.simulate(program, p=sy.Table(data, pad=True))
-    with pytest.raises(sy.InvalidInput, match="`p`"):
-        sy.simulate(program, p=sy.Table({"x": np.arange(4), "y": np.arange(4)}))
+    for data in ({"x": np.arange(4), "y": np.arange(4)}, 5):
+        with pytest.raises(sy.InvalidInput, match="`p`"):
+            sy.simulate(program, p=sy.Table(data))

@@ -92,6 +92,10 @@ class Learnt(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._outputs)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Bits of outputs cannot be pickled, values can.
+        return dict, (dict(self),)
+
     def columns(self, name: str) -> dict[str, np.ndarray[Any, Any]] | None:
         """The columns of an array of structures, without a structure for each row."""
         columns = self._outputs[name].columns(name)
@@ -104,9 +108,14 @@ def column(values: Sequence[Any]) -> np.ndarray[Any, Any]:
         return values
     if all(isinstance(value, (bool, int, float, np.ndarray)) for value in values):
         try:
-            return np.array(values)
+            array = np.array(values)
         except OverflowError:
             pass
+        else:
+            # numpy makes floating-point numbers of integers below and above 2^63 together.
+            whole = len(values) > 0 and all(isinstance(value, int) for value in values)
+            if not whole or array.dtype.kind != "f":
+                return array
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
     return objects

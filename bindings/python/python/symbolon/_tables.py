@@ -54,6 +54,8 @@ class Table:
 
 
 def _array(data: Any, name: str) -> np.ndarray[Any, Any] | None:
+    if not hasattr(data, "__getitem__"):
+        return None
     known = data.column_names if hasattr(data, "column_names") else list(data)
     if known.count(name) != 1:
         return None

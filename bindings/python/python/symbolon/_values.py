@@ -23,10 +23,9 @@ def encode(port: Port, value: Any) -> Encoded:
     if is_table(value):
         value = Table(value)
     if isinstance(value, Table):
-        if (columns := _columns(port, value)) is not None:
-            return columns
         try:
-            return value.encoded()
+            columns = _columns(port, value)
+            return value.encoded() if columns is None else columns
         except (TypeError, ValueError) as error:
             raise _unfit(port, str(error)) from None
     if isinstance(value, (bytes, bytearray, memoryview)):

@@ -183,9 +183,9 @@ impl Machine<'_, '_, '_> {
         Ok(Repeated { rounds: stretch.rounds(), alike: 0 })
     }
 
-    /// Returns how many rounds a body may have where rounds that are written out share gates, as
-    /// those of a sum do; and what such a body may take to be better than this one. Nothing where
-    /// it takes what it takes in any case.
+    /// Returns how many rounds a body should have so that they can share gates, and what it may
+    /// take: less than as many bodies of one round. `None` if a body stays with one round, as there
+    /// are too few rounds, they are too large, or an array goes from one to the next.
     fn several(
         &self,
         named: &Named,
